@@ -1,0 +1,111 @@
+"""Events that reach every process: a table of the newest ones, written only while somebody listens."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+import uuid
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol, Self
+
+from stanchion.engine.sqlite.transaction import Transaction
+from stanchion.engine.sqlite.wakeups import Bell
+from stanchion.records import Event
+
+LISTENING_SECONDS = 60.0
+"""How long a listener that shows no more sign of life is taken for one."""
+
+KEPT = 10_000
+"""How many of the newest events are kept; who lags behind further misses some."""
+
+PAGE = 500
+
+
+class EventStore(Protocol):
+    """What a subscription needs of the store."""
+
+    def run(self, work: Callable[[Transaction], Any]) -> Any: ...
+    def read(self, work: Callable[[Transaction], Any]) -> Any: ...
+
+
+def listening(connection: sqlite3.Connection) -> bool:
+    """Does anybody listen, in any process?"""
+    sql = "SELECT 1 FROM subscribers WHERE expires > ? LIMIT 1"
+    return connection.execute(sql, (time.time(),)).fetchone() is not None
+
+
+def publish(connection: sqlite3.Connection, events: Sequence[tuple[str, str]]) -> None:
+    """Add events for the listeners; the oldest beyond KEPT go, now and then."""
+    if not events:
+        return
+    connection.executemany("INSERT INTO events (channel, message) VALUES (?, ?)", events)
+    newest = connection.execute("SELECT max(id) FROM events").fetchone()[0]
+    if newest % 100 < len(events):
+        connection.execute("DELETE FROM events WHERE id <= ?", (newest - KEPT,))
+
+
+class Subscription:
+    """The events of some channels from when it was made. Channel ``*`` stands for all."""
+
+    def __init__(self, store: EventStore, channels: Sequence[str], bell: Bell) -> None:
+        self._store = store
+        self._channels = frozenset(channels)
+        self._bell = bell
+        self._id = uuid.uuid4().hex
+        self._waiting: deque[Event] = deque()
+        self._closed = False
+        self._renewed = 0.0
+        self._last: int = store.run(self._begin)
+
+    def get(self, timeout: float | None = None) -> Event | None:
+        """The next event; None when ``timeout`` seconds pass without one, or once closed."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while not self._closed:
+            rung = self._bell.rung
+            self._fetch()
+            if self._waiting:
+                return self._waiting.popleft()
+            left = LISTENING_SECONDS / 3 if deadline is None else deadline - time.monotonic()
+            if left <= 0:
+                return None
+            self._bell.sleep(rung, min(left, LISTENING_SECONDS / 3))
+        return None
+
+    def __iter__(self) -> Iterator[Event]:
+        while (event := self.get()) is not None:
+            yield event
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Listen no longer; a ``get`` that sleeps returns None."""
+        if not self._closed:
+            self._closed = True
+            self._store.run(lambda tx: tx.run("DELETE FROM subscribers WHERE id = ?", self._id))
+            self._bell.ring()
+
+    def _begin(self, tx: Transaction) -> int:
+        tx.run("DELETE FROM subscribers WHERE expires <= ?", time.time())
+        self._renew(tx)
+        return int(tx.value("SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0)"))
+
+    def _renew(self, tx: Transaction) -> None:
+        self._renewed = time.monotonic()
+        sql = "INSERT INTO subscribers VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET expires = excluded.expires"
+        tx.run(sql, self._id, time.time() + LISTENING_SECONDS)
+
+    def _fetch(self) -> None:
+        if time.monotonic() - self._renewed > LISTENING_SECONDS / 3:
+            self._store.run(self._renew)
+        if self._waiting:
+            return
+        sql = "SELECT id, channel, message FROM events WHERE id > ? ORDER BY id LIMIT ?"
+        for number, channel, message in self._store.read(lambda tx: tx.all(sql, self._last, PAGE)):
+            self._last = number
+            if channel in self._channels or "*" in self._channels:
+                self._waiting.append(Event(channel, message))

@@ -1,0 +1,78 @@
+"""What a handler sees of the database: one command's part of a transaction."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from typing import Any
+
+
+class Shared:
+    """What the commands of one transaction share: the counter, things read once, and what is published at its end."""
+
+    def __init__(self, connection: sqlite3.Connection, number: int = 0, listened: bool = False) -> None:
+        self.connection = connection
+        self.number = number
+        self.listened = listened
+        self.memo: dict[str, Any] = {}
+        self.events: list[tuple[str, str]] = []
+        self.woken: set[str] = set()
+
+
+class Transaction:
+    """One command's view. Its statements run in a savepoint: if the handler raises, all of them are undone."""
+
+    __slots__ = ("_execute", "_shared", "events", "memo", "now", "woken")
+
+    def __init__(self, shared: Shared, now: float) -> None:
+        self._shared = shared
+        self._execute = shared.connection.execute
+        self.now = now
+        self.memo = shared.memo
+        self.events: list[tuple[str, str]] = []
+        self.woken: set[str] = set()
+
+    def all(self, sql: str, *args: Any) -> list[tuple[Any, ...]]:
+        """Every row."""
+        return self._execute(sql, args).fetchall()
+
+    def one(self, sql: str, *args: Any) -> tuple[Any, ...] | None:
+        """The first row, or None."""
+        row: tuple[Any, ...] | None = self._execute(sql, args).fetchone()
+        return row
+
+    def value(self, sql: str, *args: Any) -> Any:
+        """The first column of the first row, or None."""
+        row = self._execute(sql, args).fetchone()
+        return None if row is None else row[0]
+
+    def run(self, sql: str, *args: Any) -> int:
+        """Change something; how many rows."""
+        return self._execute(sql, args).rowcount
+
+    def insert(self, sql: str, *args: Any) -> int:
+        """Add a row; its rowid."""
+        return self._execute(sql, args).lastrowid or 0
+
+    def run_many(self, sql: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Change something for each row of arguments."""
+        self._shared.connection.executemany(sql, rows)
+
+    def number(self) -> int:
+        """A number greater than any that was given before, by any process."""
+        self._shared.number += 1
+        return self._shared.number
+
+    def emit(self, channel: str, message: str) -> None:
+        """Publish an event, if this command stands."""
+        if self._shared.listened:
+            self.events.append((channel, message))
+
+    def wake(self, queue: str) -> None:
+        """Wake who sleeps on the queue, once this command is committed: there may be something to pop."""
+        self.woken.add(queue)
+
+    def keep(self) -> None:
+        """The command stands: what it published goes out with the transaction."""
+        self._shared.events += self.events
+        self._shared.woken |= self.woken

@@ -1,0 +1,56 @@
+"""How long to wait before the next try. Attempts count from 1; every answer is in seconds."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+
+Backoff = Callable[[int], float]
+"""The number of the attempt that failed → seconds until the next."""
+
+MAX_DELAY = 86400.0
+"""The cap that applies where none is given: a day."""
+
+
+@dataclass(frozen=True)
+class Constant:
+    """Always the same."""
+
+    seconds: float
+
+    def __call__(self, attempt: int) -> float:
+        return self.seconds
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A step more each time, up to ``cap``."""
+
+    step: float
+    cap: float = MAX_DELAY
+
+    def __call__(self, attempt: int) -> float:
+        return min(self.cap, self.step * attempt)
+
+
+@dataclass(frozen=True)
+class Exponential:
+    """``base``, then ``factor`` times as long each time, up to ``cap``; ``jitter`` (0 to 1) is the part drawn at random, so
+    that jobs which failed together do not come back together."""
+
+    base: float = 1.0
+    factor: float = 2.0
+    cap: float = 600.0
+    jitter: float = 0.25
+
+    def __call__(self, attempt: int) -> float:
+        delay = min(self.cap, self.base * _power(self.factor, attempt - 1))
+        return delay * (1 - self.jitter * random.random())  # noqa: S311 - spreading load, no secret
+
+
+def _power(factor: float, exponent: int) -> float:
+    try:
+        return float(factor**exponent)
+    except OverflowError:
+        return float("inf")

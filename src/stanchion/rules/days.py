@@ -1,0 +1,15 @@
+"""UTC days, named by their midnight in seconds since the epoch."""
+
+from __future__ import annotations
+
+DAY = 86400
+
+
+def day_of(when: float) -> int:
+    """The midnight that starts the UTC day of ``when``."""
+    return int(when // DAY) * DAY
+
+
+def oldest_kept(now: float, days: int) -> int:
+    """The oldest day of statistics that is kept: today is the first of ``days``."""
+    return day_of(now) - max(0, days - 1) * DAY
