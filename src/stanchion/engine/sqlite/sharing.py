@@ -14,9 +14,9 @@ from stanchion.engine.sqlite import files
 from stanchion.engine.sqlite.store import Store
 from stanchion.engine.sqlite.transaction import Transaction
 from stanchion.engine.sqlite.url import Location
-from stanchion.errors import FileReplaced, StoreClosed
+from stanchion.errors import BadURL, FileReplaced, StoreClosed
 
-_Key = tuple[str, str, str]
+_Key = tuple[str, str]
 
 
 class SharedStore:
@@ -61,11 +61,13 @@ _inherited: list[Store] = []
 def _borrow(location: Location, shift_leases: Callable[[Transaction, float], None]) -> Store:
     if location.in_memory:
         return Store(location, shift_leases)
-    key = (os.path.realpath(location.path), location.durability, location.mode)
+    key = (os.path.realpath(location.path), location.mode)
     with _lock:
         store = _stores.get(key)
         if store is None or _replaced(store):
             store = _stores[key] = Store(location, shift_leases)
+        if store.location.durability != location.durability:
+            raise BadURL(url=location.url, problem=f"this process has it open with durability={store.location.durability}")
         _holds[store] = _holds.get(store, 0) + 1
         return store
 

@@ -33,7 +33,7 @@ CREATE TABLE jobs (
     failure_group TEXT,                         -- only while failed
     failed_at REAL,                             -- only while failed
     completed_at REAL,                          -- only while complete
-    history TEXT NOT NULL DEFAULT '',           -- JSON entries, joined by commas, without the brackets
+    history TEXT NOT NULL DEFAULT '',           -- JSON [what, when, {more}], joined by commas, without the brackets
     history_count INTEGER NOT NULL DEFAULT 0,
     checksum INTEGER NOT NULL                   -- crc32 of klass and data: a changed byte is noticed at pop
 ) STRICT;
@@ -45,6 +45,15 @@ CREATE INDEX jobs_failed ON jobs (failure_group, failed_at, seq) WHERE state = '
 CREATE INDEX jobs_complete ON jobs (completed_at, seq) WHERE state = 'complete';
 CREATE INDEX jobs_worker ON jobs (worker, expires) WHERE worker <> '';
 
+CREATE TABLE tallies (name TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+INSERT INTO tallies VALUES ('complete', 0);       -- so that each completion need not count them all
+CREATE TRIGGER jobs_completed AFTER UPDATE OF state ON jobs WHEN NEW.state = 'complete' AND OLD.state <> 'complete'
+BEGIN UPDATE tallies SET count = count + 1 WHERE name = 'complete'; END;
+CREATE TRIGGER jobs_revived AFTER UPDATE OF state ON jobs WHEN OLD.state = 'complete' AND NEW.state <> 'complete'
+BEGIN UPDATE tallies SET count = count - 1 WHERE name = 'complete'; END;
+CREATE TRIGGER jobs_forgotten AFTER DELETE ON jobs WHEN OLD.state = 'complete'
+BEGIN UPDATE tallies SET count = count - 1 WHERE name = 'complete'; END;
+
 CREATE TABLE payloads (job INTEGER PRIMARY KEY, data TEXT NOT NULL, result TEXT) STRICT;
 
 CREATE TABLE tags (
@@ -54,6 +63,7 @@ CREATE TABLE tags (
     PRIMARY KEY (tag, job)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX tags_order ON tags (tag, number);
+CREATE INDEX tags_of_job ON tags (job);
 
 CREATE TABLE dependencies (                     -- the unfinished ones
     job INTEGER NOT NULL,
@@ -62,7 +72,7 @@ CREATE TABLE dependencies (                     -- the unfinished ones
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX dependencies_dependents ON dependencies (on_job, job);
 
-CREATE TABLE releases (job INTEGER PRIMARY KEY) STRICT;   -- done, with dependents still to be released in later steps
+CREATE TABLE releases (job INTEGER PRIMARY KEY) STRICT;   -- complete or failed, with dependents still to be told
 
 CREATE TABLE throttles (id TEXT PRIMARY KEY, maximum INTEGER NOT NULL, expires REAL) STRICT, WITHOUT ROWID;
 CREATE INDEX throttles_expiry ON throttles (expires) WHERE expires IS NOT NULL;
@@ -73,6 +83,7 @@ CREATE TABLE throttle_jobs (                    -- of jobs that are not complete
     held_since REAL,                            -- it holds a place: it runs
     PRIMARY KEY (throttle, job)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX throttle_jobs_of_job ON throttle_jobs (job);
 CREATE INDEX throttle_jobs_held ON throttle_jobs (throttle, held_since) WHERE held_since IS NOT NULL;
 
 CREATE TABLE queues (

@@ -41,6 +41,11 @@ class Transaction:
         row: tuple[Any, ...] | None = self._execute(sql, args).fetchone()
         return row
 
+    def named(self, sql: str, **args: Any) -> tuple[Any, ...]:
+        """The one row of a statement with named parameters."""
+        row: tuple[Any, ...] = self._execute(sql, args).fetchone()
+        return row
+
     def value(self, sql: str, *args: Any) -> Any:
         """The first column of the first row, or None."""
         row = self._execute(sql, args).fetchone()
@@ -63,10 +68,14 @@ class Transaction:
         self._shared.number += 1
         return self._shared.number
 
+    @property
+    def listened(self) -> bool:
+        """Somebody listens to events: only then is it worth making them."""
+        return self._shared.listened
+
     def emit(self, channel: str, message: str) -> None:
         """Publish an event, if this command stands."""
-        if self._shared.listened:
-            self.events.append((channel, message))
+        self.events.append((channel, message))
 
     def wake(self, queue: str) -> None:
         """Wake who sleeps on the queue, once this command is committed: there may be something to pop."""

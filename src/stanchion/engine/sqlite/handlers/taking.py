@@ -1,0 +1,184 @@
+"""pop and peek: handing jobs to workers, and all that is noticed on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from stanchion.commands import Peek, Pop
+from stanchion.engine.sqlite.handlers import dependents, events, throttles
+from stanchion.engine.sqlite.handlers.configuration import settings
+from stanchion.engine.sqlite.handlers.ending import fail_row
+from stanchion.engine.sqlite.handlers.history import append, appended, entry
+from stanchion.engine.sqlite.handlers.rows import SELECT, Row, job_of, names, problem, reread, rows
+from stanchion.engine.sqlite.handlers.settling import NO_LIMIT, exhaust
+from stanchion.engine.sqlite.handlers.spawning import spawn_due
+from stanchion.engine.sqlite.handlers.statistics import count_retries, record
+from stanchion.engine.sqlite.handlers.upkeep import keep_up
+from stanchion.engine.sqlite.handlers.workers import see
+from stanchion.engine.sqlite.transaction import Transaction
+from stanchion.records import Job
+from stanchion.rules.config import queue_setting, setting
+from stanchion.states import State
+
+LOOKED_AT = 1000
+"""The most waiting jobs that one pop looks at: those that a throttle holds back, or that are broken, count too."""
+
+BROKEN = "broken-record"
+
+_LAPSED = SELECT + "WHERE queue = ? AND state IN ('running', 'stalled') AND expires <= ? ORDER BY expires, jobs.seq LIMIT ?"
+_LINE = SELECT + "WHERE queue = ? AND state = 'waiting' ORDER BY priority DESC, ready_at, jobs.seq LIMIT ?"
+_COME_DUE = "UPDATE jobs SET state = 'waiting', ready_at = due, due = 0 WHERE queue = ? AND state = 'scheduled' AND due <= ?"
+_RUNNING = "SELECT count(*) FROM jobs WHERE queue = ? AND state = 'running'"
+_HAND_OUT = (
+    "UPDATE jobs SET state = 'running', worker = ?, expires = ?, grace = 0, popped_at = ?, attempt = ?, remaining = ?, ready_at = ?,"
+    " history = ?, history_count = ? WHERE id = ?"
+)
+
+
+class _Lapsed(NamedTuple):
+    """Locks found lapsed: those to hand over now, with the retries that remain."""
+
+    stalled: list[Row]
+    over: list[Row]
+
+
+def pop(tx: Transaction, command: Pop) -> tuple[Job, ...]:
+    see(tx, command.worker)
+    keep_up(tx)
+    if tx.value("SELECT paused FROM queues WHERE name = ?", command.queue):
+        return ()
+    lapsed = _see_to_lapsed(tx, command.queue, command.count)
+    room = _room(tx, command.queue, command.count - len(lapsed.over))
+    fresh = _take(tx, command.queue, room, _admit(tx, lapsed.stalled, room))
+    return _hand_out(tx, command, [*lapsed.over, *fresh])
+
+
+def peek(tx: Transaction, command: Peek) -> tuple[Job, ...]:
+    found = rows(tx, _LAPSED, command.queue, tx.now, command.count)
+    left = command.count - len(found)
+    if left:
+        _bring_in_line(tx, command.queue, left)
+        found += rows(tx, _LINE, command.queue, left)
+    return tuple(job_of(row, tx.now) for row in found if problem(row) is None)
+
+
+def _see_to_lapsed(tx: Transaction, queue: str, count: int) -> _Lapsed:
+    lapsed = _Lapsed([], [])
+    grace = setting(settings(tx), "grace-period")
+    warned = 0
+    for row in rows(tx, _LAPSED, queue, tx.now, count):
+        if problem(row):
+            _set_aside(tx, row)
+        elif row.state == State.STALLED:
+            lapsed.stalled.append(row)
+        else:
+            warned += 0 if row.grace else 1
+            _lapse(tx, row, grace, lapsed.over)
+    if warned:
+        count_retries(tx, queue, warned)
+    return lapsed
+
+
+def _lapse(tx: Transaction, row: Row, grace: float, over: list[Row]) -> None:
+    """See to a lapsed lock: the first time its worker is told and has the grace period, then the job goes on."""
+    if not row.grace:
+        events.tell_trackers(tx, row, "stalled")
+        events.lock_lost(tx, row)
+        append(tx, row, entry("timed-out", tx.now))
+        if grace > 0:
+            tx.run("UPDATE jobs SET expires = ?, grace = 1 WHERE id = ?", tx.now + grace, row.id)
+            return
+        row = reread(tx, row.id)
+    remaining = NO_LIMIT if row.retries == NO_LIMIT else row.remaining - 1
+    if remaining < 0 and row.retries != NO_LIMIT:
+        exhaust(tx, row, row.worker)
+    else:
+        over.append(row._replace(remaining=remaining, ready_at=row.expires))
+
+
+def _room(tx: Transaction, queue: str, wanted: int) -> int:
+    """How many more jobs of the queue may start: what is wanted, within its limit."""
+    limit = int(queue_setting(settings(tx), queue, "max-concurrency"))
+    return max(0, min(wanted, limit - tx.value(_RUNNING, queue)) if limit > 0 else wanted)
+
+
+def _take(tx: Transaction, queue: str, count: int, taken: list[Row]) -> list[Row]:
+    """The next jobs of the line, behind those taken already."""
+    if len(taken) < count:
+        _bring_in_line(tx, queue, count - len(taken))
+    looked_at = 0
+    while len(taken) < count and looked_at < LOOKED_AT:
+        found = rows(tx, _LINE, queue, min(count - len(taken), LOOKED_AT - looked_at))
+        looked_at += len(found)
+        admitted = _admit(tx, found, count - len(taken))
+        taken += admitted
+        if len(admitted) == len(found):
+            break
+    return taken
+
+
+def _bring_in_line(tx: Transaction, queue: str, count: int) -> None:
+    spawn_due(tx, queue, count)
+    tx.run(_COME_DUE, queue, tx.now)
+
+
+def _admit(tx: Transaction, found: Iterable[Row], count: int) -> list[Row]:
+    """Those that can start: not broken, and with a place, which they take, in each of their throttles."""
+    admitted: list[Row] = []
+    for row in found:
+        if len(admitted) == count:
+            break
+        if problem(row):
+            _set_aside(tx, row)
+        elif row.throttles == "[]" or _take_places(tx, row):
+            admitted.append(row)
+    return admitted
+
+
+def _take_places(tx: Transaction, row: Row) -> bool:
+    if throttles.has_room(tx, names(row.throttles)):
+        throttles.take_places(tx, row.id)
+        return True
+    tx.run("UPDATE jobs SET state = 'throttled' WHERE id = ?", row.id)
+    append(tx, row, entry("throttled", tx.now, q=row.queue))
+    return False
+
+
+def _hand_out(tx: Transaction, command: Pop, taken: list[Row]) -> tuple[Job, ...]:
+    expires = tx.now + queue_setting(settings(tx), command.queue, "heartbeat")
+    popped = entry("popped", tx.now, worker=command.worker)
+    jobs = []
+    for row in taken:
+        text, count = appended(tx, row, popped)
+        held = row._replace(
+            state="running",
+            worker=command.worker,
+            expires=expires,
+            grace=0,
+            popped_at=tx.now,
+            attempt=row.attempt + 1,
+            history=text,
+            history_count=count,
+        )
+        tx.run(_HAND_OUT, held.worker, expires, tx.now, held.attempt, held.remaining, held.ready_at, text, count, held.id)
+        events.tell_trackers(tx, held, "popped")
+        jobs.append(job_of(held, tx.now))
+    if taken:
+        record(tx, "wait", command.queue, [tx.now - row.ready_at for row in taken])
+    return tuple(jobs)
+
+
+def _set_aside(tx: Transaction, row: Row) -> None:
+    """Fail a job whose record cannot be trusted, so that the others flow. What cannot be read of it is made readable."""
+    tx.run(
+        "UPDATE jobs SET tags = CASE WHEN json_valid(tags) THEN tags ELSE '[]' END,"
+        " throttles = CASE WHEN json_valid(throttles) THEN throttles ELSE '[]' END,"
+        " failure = CASE WHEN json_valid(failure) THEN failure END,"
+        " history_count = CASE WHEN json_valid('[' || history || ']') THEN history_count ELSE 0 END,"
+        " history = CASE WHEN json_valid('[' || history || ']') THEN history ELSE '' END WHERE id = ?",
+        row.id,
+    )
+    mended = reread(tx, row.id)
+    fail_row(tx, mended, BROKEN, problem(row) or "", row.worker)
+    dependents.lost(tx, mended)

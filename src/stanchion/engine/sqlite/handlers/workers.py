@@ -1,0 +1,44 @@
+"""workers, worker, worker.deregister."""
+
+from __future__ import annotations
+
+from stanchion.commands import AllWorkers, Deregister, JobsOfWorker
+from stanchion.engine.sqlite.handlers.configuration import settings
+from stanchion.engine.sqlite.handlers.rows import texts
+from stanchion.engine.sqlite.transaction import Transaction
+from stanchion.records import WorkerCounts, WorkerJobs
+from stanchion.rules.config import setting
+
+_SEE = "INSERT INTO workers VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seen = excluded.seen"
+
+
+def see(tx: Transaction, worker: str) -> None:
+    """The worker shows that it lives."""
+    tx.run(_SEE, worker, tx.now)
+
+
+def oldest_seen(tx: Transaction) -> float:
+    """Who was last seen before this is dropped."""
+    return tx.now - setting(settings(tx), "max-worker-age")
+
+
+def all_workers(tx: Transaction, command: AllWorkers) -> tuple[WorkerCounts, ...]:
+    sql = (
+        "SELECT name, seen, (SELECT count(*) FROM jobs WHERE worker = name AND worker <> '' AND expires > ?),"
+        " (SELECT count(*) FROM jobs WHERE worker = name AND worker <> '' AND expires <= ?)"
+        " FROM workers WHERE seen >= ? ORDER BY seen DESC, name"
+    )
+    found = tx.all(sql, tx.now, tx.now, oldest_seen(tx))
+    return tuple(WorkerCounts(name, jobs, stalled, seen) for name, seen, jobs, stalled in found)
+
+
+def jobs_of_worker(tx: Transaction, command: JobsOfWorker) -> WorkerJobs:
+    sql = "SELECT jid, expires FROM jobs WHERE worker = ? AND worker <> '' ORDER BY expires, seq"
+    found = tx.all(sql, command.worker)
+    return WorkerJobs(
+        tuple(jid for jid, expires in found if expires > tx.now), tuple(jid for jid, expires in found if expires <= tx.now)
+    )
+
+
+def deregister(tx: Transaction, command: Deregister) -> int:
+    return tx.run("DELETE FROM workers WHERE name IN (SELECT value FROM json_each(?))", texts(command.workers))
