@@ -72,6 +72,15 @@ class StateDump(Record):
     config: dict[str, Any]
 
 
+class Finding(Record):
+    """Something that is not as it must be: a code, the jid or other name it is about, what is wrong, and if it was mended."""
+
+    code: str
+    subject: str
+    message: str
+    mended: bool = False
+
+
 class Outcome(Record):
     """What came of one of many commands: its reply, or its error."""
 
@@ -134,6 +143,9 @@ class Engine(Protocol):
     def dump(self, *, now: float | None = None) -> StateDump:
         """The whole state at one moment."""
 
+    def check(self, *, fix: bool = False, now: float | None = None) -> list[Finding]:
+        """Everything that is wrong with the state; with ``fix``, mended as far as that can be done without a guess."""
+
     def close(self) -> None: ...
 
 
@@ -175,5 +187,7 @@ class AsyncEngine(Protocol):
     async def subscribe(self, channels: Sequence[str]) -> AsyncSubscription: ...
 
     async def dump(self, *, now: float | None = None) -> StateDump: ...
+
+    async def check(self, *, fix: bool = False, now: float | None = None) -> list[Finding]: ...
 
     async def close(self) -> None: ...

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+R = TypeVar("R")
 
 
 class Shared:
@@ -27,7 +29,7 @@ class Transaction:
     def __init__(self, shared: Shared, now: float) -> None:
         self._shared = shared
         self._execute = shared.connection.execute
-        self.now = now
+        self.now = float(now)
         self.memo = shared.memo
         self.events: list[tuple[str, str]] = []
         self.woken: set[str] = set()
@@ -80,6 +82,19 @@ class Transaction:
     def wake(self, queue: str) -> None:
         """Wake who sleeps on the queue, once this command is committed: there may be something to pop."""
         self.woken.add(queue)
+
+    def part(self, work: Callable[[Transaction], R]) -> R:
+        """Run ``work`` as a part of its own: if it raises, what it changed and published is undone, and the rest stands."""
+        published = len(self.events)
+        self._execute("SAVEPOINT part")
+        try:
+            return work(self)
+        except BaseException:
+            del self.events[published:]
+            self._execute("ROLLBACK TO part")
+            raise
+        finally:
+            self._execute("RELEASE part")
 
     def keep(self) -> None:
         """The command stands: what it published goes out with the transaction."""

@@ -10,13 +10,13 @@ from stanchion.engine.sqlite.handlers.rows import Row
 from stanchion.engine.sqlite.transaction import Transaction
 
 
-def log(tx: Transaction, event: str, **more: Any) -> None:
+def log(tx: Transaction, event: str, /, **more: Any) -> None:
     """Publish an event to all."""
     if tx.listened:
         tx.emit("log", _json(event, more))
 
 
-def tell_worker(tx: Transaction, worker: str, event: str, **more: Any) -> None:
+def tell_worker(tx: Transaction, worker: str, event: str, /, **more: Any) -> None:
     """Publish an event to a worker, if the job has one."""
     if tx.listened and worker:
         tx.emit(f"w:{worker}", _json(event, more))

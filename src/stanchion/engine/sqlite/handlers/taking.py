@@ -69,7 +69,7 @@ def _see_to_lapsed(tx: Transaction, queue: str, count: int) -> _Lapsed:
     warned = 0
     for row in rows(tx, _LAPSED, queue, tx.now, count):
         if problem(row):
-            _set_aside(tx, row)
+            set_aside(tx, row)
         elif row.state == State.STALLED:
             lapsed.stalled.append(row)
         else:
@@ -130,7 +130,7 @@ def _admit(tx: Transaction, found: Iterable[Row], count: int) -> list[Row]:
         if len(admitted) == count:
             break
         if problem(row):
-            _set_aside(tx, row)
+            set_aside(tx, row)
         elif row.throttles == "[]" or _take_places(tx, row):
             admitted.append(row)
     return admitted
@@ -169,7 +169,7 @@ def _hand_out(tx: Transaction, command: Pop, taken: list[Row]) -> tuple[Job, ...
     return tuple(jobs)
 
 
-def _set_aside(tx: Transaction, row: Row) -> None:
+def set_aside(tx: Transaction, row: Row) -> None:
     """Fail a job whose record cannot be trusted, so that the others flow. What cannot be read of it is made readable."""
     tx.run(
         "UPDATE jobs SET tags = CASE WHEN json_valid(tags) THEN tags ELSE '[]' END,"

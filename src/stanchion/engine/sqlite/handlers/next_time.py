@@ -1,0 +1,31 @@
+"""When a queue may have something to pop: now, or when the next time comes that gives it something."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stanchion.engine.sqlite.handlers.configuration import settings
+from stanchion.engine.sqlite.transaction import Transaction
+from stanchion.rules.config import queue_setting
+
+_NEXT = """SELECT min(at) FROM (
+    SELECT -1e300 AS at WHERE EXISTS (SELECT 1 FROM jobs WHERE queue = :queue AND state = 'waiting')
+    UNION ALL SELECT min(expires) FROM jobs WHERE queue = :queue AND state IN ('running', 'stalled')
+    UNION ALL SELECT min(due) FROM jobs WHERE queue = :queue AND state = 'scheduled'
+    UNION ALL SELECT min(next_due) FROM recurring WHERE queue = :queue)"""
+_FULL = "SELECT count(*) FROM jobs WHERE queue = ? AND state = 'running' AND expires > ?"
+_LAPSE = "SELECT min(expires) FROM jobs WHERE queue = ? AND state = 'running'"
+
+
+def next_time(tx: Transaction, queues: Sequence[str]) -> float:
+    """The earliest time at which one of the queues may give a job; infinity if nothing but a new commit can."""
+    return min((_next_of(tx, queue) for queue in queues), default=float("inf"))
+
+
+def _next_of(tx: Transaction, queue: str) -> float:
+    if tx.value("SELECT paused FROM queues WHERE name = ?", queue):
+        return float("inf")
+    limit = int(queue_setting(settings(tx), queue, "max-concurrency"))
+    sql = _LAPSE if 0 < limit <= tx.value(_FULL, queue, tx.now) else None
+    at = tx.value(sql, queue) if sql else tx.named(_NEXT, queue=queue)[0]
+    return float("inf") if at is None else float(at)
