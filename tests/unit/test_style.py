@@ -68,9 +68,7 @@ def nodes_with(module: Path, offends: Callable[[ast.AST], bool]) -> list[str]:
 
 def calls_the_terminal(node: ast.AST) -> bool:
     return (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id in {"print", "breakpoint", "input"}
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"print", "breakpoint", "input"}
     )
 
 
@@ -96,9 +94,7 @@ def test_no_function_is_too_long() -> None:
 
 
 def test_no_module_is_too_long() -> None:
-    lengths = {
-        module: len(module.read_text().splitlines()) for module in modules() if not is_generated(module)
-    }
+    lengths = {module: len(module.read_text().splitlines()) for module in modules() if not is_generated(module)}
     assert [place(module, length) for module, length in lengths.items() if length > MAX_MODULE_LINES] == []
 
 

@@ -8,7 +8,17 @@ from __future__ import annotations
 from typing import Any
 
 from stanchion.commands.base import Command, kinds_of, reply_type
-from stanchion.commands.changing import Depend, Get, Log, MultiGet, SetPriority, Track, Tracked, Undepend, Untrack
+from stanchion.commands.changing import (
+    Depend,
+    Get,
+    Log,
+    MultiGet,
+    SetPriority,
+    Track,
+    Tracked,
+    Undepend,
+    Untrack,
+)
 from stanchion.commands.configuration import AllConfig, GetConfig, SetConfig, UnsetConfig
 from stanchion.commands.failures import Failed, FailureGroups
 from stanchion.commands.putting import Cancel, Put, PutMany, Requeue, Timeout, Unfail
@@ -22,7 +32,14 @@ from stanchion.commands.queues import (
     Stats,
     Unpause,
 )
-from stanchion.commands.recurring import GetRecurring, Recur, TagRecurring, Unrecur, UntagRecurring, UpdateRecurring
+from stanchion.commands.recurring import (
+    GetRecurring,
+    Recur,
+    TagRecurring,
+    Unrecur,
+    UntagRecurring,
+    UpdateRecurring,
+)
 from stanchion.commands.running import Complete, CompleteMany, Fail, Heartbeat, Peek, Pop, Retry
 from stanchion.commands.tags import AddTags, RemoveTags, Tagged, TopTags
 from stanchion.commands.throttles import (
@@ -45,7 +62,15 @@ _ALL: tuple[type[Command[Any]], ...] = (
     *(AllCounts, Counts, Length, ListJobs, Pause, Unpause, ForgetQueues, Stats),
     *(FailureGroups, Failed),
     *(AllWorkers, JobsOfWorker, Deregister),
-    *(SetThrottle, GetThrottle, AllThrottles, DeleteThrottle, ThrottleLocks, ThrottlePending, ReleaseThrottle),
+    *(
+        SetThrottle,
+        GetThrottle,
+        AllThrottles,
+        DeleteThrottle,
+        ThrottleLocks,
+        ThrottlePending,
+        ReleaseThrottle,
+    ),
     *(GetConfig, AllConfig, SetConfig, UnsetConfig),
 )
 

@@ -62,7 +62,9 @@ def reply_type(command: type[Command[Any]]) -> Any:
 
 
 def _kind(hint: Any) -> Kind:
-    return next(extra for extra in get_args(hint)[1:] if isinstance(extra, Kind)) if get_origin(hint) is Annotated else Kind()
+    return (
+        next(extra for extra in get_args(hint)[1:] if isinstance(extra, Kind)) if get_origin(hint) is Annotated else Kind()
+    )
 
 
 @cache

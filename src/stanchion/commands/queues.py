@@ -9,9 +9,7 @@ from stanchion.commands.base import Command
 from stanchion.commands.kinds import Count, OneOf, Queue, QueueOrNone, Queues, TimeOrNow
 from stanchion.records import QueueCounts, QueueStats
 
-Listing = Literal[
-    "waiting", "running", "stalled", "scheduled", "depends", "blocked", "throttled", "recurring", "complete"
-]
+Listing = Literal["waiting", "running", "stalled", "scheduled", "depends", "blocked", "throttled", "recurring", "complete"]
 """What can be listed: the states of jobs in a queue, ``blocked`` (depends on one that failed), ``recurring``, ``complete``."""
 
 LISTINGS: tuple[Listing, ...] = (

@@ -116,7 +116,12 @@ class Engine(Protocol):
     def capabilities(self) -> Capabilities: ...
 
     def run(
-        self, command: Command[R], *, now: float | None = None, token: str | None = None, timeout: float | None = None
+        self,
+        command: Command[R],
+        *,
+        now: float | None = None,
+        token: str | None = None,
+        timeout: float | None = None,
     ) -> R:
         """Run one command and return its reply, once it is as durable as the engine promises.
 
@@ -173,7 +178,12 @@ class AsyncEngine(Protocol):
     def capabilities(self) -> Capabilities: ...
 
     async def run(
-        self, command: Command[R], *, now: float | None = None, token: str | None = None, timeout: float | None = None
+        self,
+        command: Command[R],
+        *,
+        now: float | None = None,
+        token: str | None = None,
+        timeout: float | None = None,
     ) -> R: ...
 
     async def run_many(

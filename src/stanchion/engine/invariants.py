@@ -41,7 +41,11 @@ def _collections(dump: StateDump) -> Iterator[Finding]:
     for jid, job in dump.jobs.items():
         places = found.get(jid, [])
         if places != [(job.queue, str(job.state))]:
-            yield Finding("wrong-place", jid, f"is {job.state} in {job.queue!r} by its record, but listed as {_places(places)}")
+            yield Finding(
+                "wrong-place",
+                jid,
+                f"is {job.state} in {job.queue!r} by its record, but listed as {_places(places)}",
+            )
 
 
 def _records(dump: StateDump) -> Iterator[Finding]:
@@ -133,4 +137,3 @@ def _collections_of(queue: QueueState) -> dict[str, Iterable[str]]:
 
 def _places(places: list[tuple[str, str]]) -> str:
     return " and ".join(f"{name} in {queue!r}" for queue, name in places) or "nothing"
-

@@ -6,7 +6,15 @@ from collections import defaultdict
 
 from stanchion.commands import AllConfig
 from stanchion.engine.contract import QueueState, StateDump, ThrottleState, WorkerState
-from stanchion.engine.sqlite.handlers import failures, queues, recurring, statistics, throttles, tracking, workers
+from stanchion.engine.sqlite.handlers import (
+    failures,
+    queues,
+    recurring,
+    statistics,
+    throttles,
+    tracking,
+    workers,
+)
 from stanchion.engine.sqlite.handlers.configuration import all_config
 from stanchion.engine.sqlite.handlers.rows import SELECT, job_of, rows
 from stanchion.engine.sqlite.transaction import Transaction
@@ -52,10 +60,19 @@ def _queue(tx: Transaction, name: str, known: bool, paused: bool) -> QueueState:
         known=known,
         paused=paused,
         waiting=queues.listed(tx, "waiting", name),
-        running=_times(tx, "SELECT jid, expires FROM jobs WHERE queue = ? AND state = 'running' ORDER BY expires, seq", name),
-        stalled=tuple(jid for (jid,) in tx.all("SELECT jid FROM jobs WHERE queue = ? AND state = 'stalled' ORDER BY seq", name)),
+        running=_times(
+            tx,
+            "SELECT jid, expires FROM jobs WHERE queue = ? AND state = 'running' ORDER BY expires, seq",
+            name,
+        ),
+        stalled=tuple(
+            jid for (jid,) in tx.all("SELECT jid FROM jobs WHERE queue = ? AND state = 'stalled' ORDER BY seq", name)
+        ),
         scheduled=_times(
-            tx, "SELECT jid, due FROM jobs WHERE queue = ? AND state = 'scheduled' AND due > ? ORDER BY due, seq", name, tx.now
+            tx,
+            "SELECT jid, due FROM jobs WHERE queue = ? AND state = 'scheduled' AND due > ? ORDER BY due, seq",
+            name,
+            tx.now,
         ),
         depends=queues.listed(tx, "depends", name),
         throttled=queues.listed(tx, "throttled", name),

@@ -37,11 +37,18 @@ class SQLiteEngine:
         self._location = urls.parse(url)
         self._shared = SharedStore(self._location, _shift_leases)
         self.capabilities = Capabilities(
-            durable=not self._location.in_memory, exact_order=True, other_processes=not self._location.in_memory
+            durable=not self._location.in_memory,
+            exact_order=True,
+            other_processes=not self._location.in_memory,
         )
 
     def run(
-        self, command: Command[R], *, now: float | None = None, token: str | None = None, timeout: float | None = None
+        self,
+        command: Command[R],
+        *,
+        now: float | None = None,
+        token: str | None = None,
+        timeout: float | None = None,
     ) -> R:
         """Run one command: see :class:`stanchion.engine.contract.Engine`."""
         store = self._shared.get()
@@ -102,7 +109,12 @@ class AsyncSQLiteEngine:
         self.capabilities = self._engine.capabilities
 
     async def run(
-        self, command: Command[R], *, now: float | None = None, token: str | None = None, timeout: float | None = None
+        self,
+        command: Command[R],
+        *,
+        now: float | None = None,
+        token: str | None = None,
+        timeout: float | None = None,
     ) -> R:
         """Run one command: see :class:`stanchion.engine.contract.Engine`."""
         if command.reads:
@@ -210,7 +222,13 @@ def _once(tx: Transaction, command: Command[Any], token: str) -> Any:
     answered = tx.one("SELECT request, reply FROM tokens WHERE token = ?", token)
     if answered is None:
         reply = HANDLERS[type(command)](tx, command)
-        tx.run("INSERT INTO tokens VALUES (?, ?, ?, ?)", token, request, msgspec.json.encode(reply).decode(), tx.now)
+        tx.run(
+            "INSERT INTO tokens VALUES (?, ?, ?, ?)",
+            token,
+            request,
+            msgspec.json.encode(reply).decode(),
+            tx.now,
+        )
         return reply
     if answered[0] != request:
         raise TokenReused(token=token, earlier=answered[0].split()[0])

@@ -24,14 +24,17 @@ class _Stray(NamedTuple):
 
 _STRAYS = (
     *(
-        _Stray(f"stray-{table}", f"belongs to no job (table {table})", f"{table} WHERE job NOT IN (SELECT id FROM jobs)")
+        _Stray(
+            f"stray-{table}",
+            f"belongs to no job (table {table})",
+            f"{table} WHERE job NOT IN (SELECT id FROM jobs)",
+        )
         for table in ("payloads", "tags", "dependencies", "throttle_jobs", "releases")
     ),
     _Stray(
         "stray-dependency",
         "is a dependency of a job that waits for none, or on one that is gone",
-        "dependencies WHERE on_job NOT IN (SELECT id FROM jobs)"
-        " OR job NOT IN (SELECT id FROM jobs WHERE state = 'depends')",
+        "dependencies WHERE on_job NOT IN (SELECT id FROM jobs) OR job NOT IN (SELECT id FROM jobs WHERE state = 'depends')",
     ),
     _Stray(
         "stray-place",

@@ -67,7 +67,10 @@ def _borrow(location: Location, shift_leases: Callable[[Transaction, float], Non
         if store is None or _replaced(store):
             store = _stores[key] = Store(location, shift_leases)
         if store.location.durability != location.durability:
-            raise BadURL(url=location.url, problem=f"this process has it open with durability={store.location.durability}")
+            raise BadURL(
+                url=location.url,
+                problem=f"this process has it open with durability={store.location.durability}",
+            )
         _holds[store] = _holds.get(store, 0) + 1
         return store
 

@@ -23,7 +23,15 @@ from stanchion.engine.sqlite.transaction import Shared, Transaction
 from stanchion.engine.sqlite.turns import Turns
 from stanchion.engine.sqlite.url import Location
 from stanchion.engine.sqlite.wakeups import Bell, WakeFile
-from stanchion.errors import DiskFull, FileReplaced, OutcomeUnknown, ReadOnlyStore, StanchionError, StoreBusy, StoreClosed
+from stanchion.errors import (
+    DiskFull,
+    FileReplaced,
+    OutcomeUnknown,
+    ReadOnlyStore,
+    StanchionError,
+    StoreBusy,
+    StoreClosed,
+)
 
 R = TypeVar("R")
 
@@ -83,7 +91,12 @@ class Store:
     # Running commands
 
     def run(
-        self, work: Callable[[Transaction], R], *, now: float | None = None, timeout: float | None = None, grows: bool = False
+        self,
+        work: Callable[[Transaction], R],
+        *,
+        now: float | None = None,
+        timeout: float | None = None,
+        grows: bool = False,
     ) -> R:
         """Run ``work`` in a savepoint of a shared transaction; its reply, once committed.
 
@@ -101,7 +114,12 @@ class Store:
         return request.outcome()  # type: ignore[no-any-return]
 
     def run_awaited(
-        self, work: Callable[[Transaction], Any], done: Callable[[Request], None], *, now: float | None, grows: bool
+        self,
+        work: Callable[[Transaction], Any],
+        done: Callable[[Request], None],
+        *,
+        now: float | None,
+        grows: bool,
     ) -> Request:
         """As ``run``, for callers that await: ``done`` is called with the request, from another thread, when it is over."""
         request = Request(work, now, grows, done)
@@ -387,4 +405,3 @@ class Store:
     def abandon(self) -> None:
         """In a forked child: never touch it again. Whoever refers to it gets StoreClosed."""
         self._closed = True
-

@@ -36,7 +36,11 @@ def all_config(tx: Transaction, command: AllConfig) -> dict[str, ConfigValue]:
 
 def set_config(tx: Transaction, command: SetConfig) -> None:
     value = msgspec.json.encode(command.value).decode()
-    tx.run("INSERT INTO config VALUES (?, ?) ON CONFLICT (option) DO UPDATE SET value = excluded.value", command.option, value)
+    tx.run(
+        "INSERT INTO config VALUES (?, ?) ON CONFLICT (option) DO UPDATE SET value = excluded.value",
+        command.option,
+        value,
+    )
     tx.memo.pop(_SETTINGS, None)
     events.log(tx, "config_set", option=command.option, value=command.value)
 

@@ -94,7 +94,11 @@ def tell_of_failed(tx: Transaction, on: Iterable[Row]) -> None:
 def release_if_free(tx: Transaction, dependent: Row) -> None:
     """Let a job that waits for nothing any more come in line: now, or at the time kept for it."""
     if dependent.state == State.DEPENDS and tx.value(_WAITS, dependent.id) is None:
-        stand(tx, dependent, place(tx, dependent.due, depends=False, throttle_ids=names(dependent.throttles), now=tx.now))
+        stand(
+            tx,
+            dependent,
+            place(tx, dependent.due, depends=False, throttle_ids=names(dependent.throttles), now=tx.now),
+        )
 
 
 def _in_steps(tx: Transaction, job: int, tell: Callable[[Transaction, Row, int], None]) -> None:

@@ -16,7 +16,13 @@ _FAIL = (
 
 _REMOVE = tuple(
     f"DELETE FROM {table} WHERE {column} = ?"
-    for table, column in {"payloads": "job", "tags": "job", "dependencies": "job", "releases": "job", "jobs": "id"}.items()
+    for table, column in {
+        "payloads": "job",
+        "tags": "job",
+        "dependencies": "job",
+        "releases": "job",
+        "jobs": "id",
+    }.items()
 )
 
 

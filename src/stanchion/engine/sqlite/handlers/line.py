@@ -32,7 +32,11 @@ def place(tx: Transaction, due: float, depends: bool, throttle_ids: Iterable[str
 def stand(tx: Transaction, row: Row, where: Place) -> None:
     """Put a job that is in its queue, but not running, to another place of the line."""
     tx.run(
-        "UPDATE jobs SET state = ?, ready_at = ?, due = ? WHERE id = ?", where.state, where.ready_at, where.due, row.id
+        "UPDATE jobs SET state = ?, ready_at = ?, due = ? WHERE id = ?",
+        where.state,
+        where.ready_at,
+        where.due,
+        row.id,
     )
     announce(tx, row.queue, where)
 

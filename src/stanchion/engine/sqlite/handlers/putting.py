@@ -134,9 +134,7 @@ def depend_on(tx: Transaction, job: int, on: Sequence[Row]) -> None:
     wait_for(tx, job, on)
 
 
-def _put(
-    tx: Transaction, old: Row | None, job: NewJob, depends: tuple[str, ...], delay: float, worker: str
-) -> str:
+def _put(tx: Transaction, old: Row | None, job: NewJob, depends: tuple[str, ...], delay: float, worker: str) -> str:
     on = unfinished(tx, depends, job.on_dependency_failure) if depends else []
     waits = bool(on)
     if old is not None:

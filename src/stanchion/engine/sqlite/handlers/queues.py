@@ -33,7 +33,8 @@ _LISTINGS = {
     "blocked": _JOBS + "state IN ('depends', 'throttled') AND state = 'depends' AND ?2 IS NOT NULL AND EXISTS (SELECT 1 FROM"
     " dependencies JOIN jobs AS other ON other.id = on_job WHERE job = jobs.id AND other.state = 'failed')"
     " ORDER BY ready_at, seq",
-    "throttled": _JOBS + "state IN ('depends', 'throttled') AND state = 'throttled' AND ?2 IS NOT NULL ORDER BY ready_at, seq",
+    "throttled": _JOBS
+    + "state IN ('depends', 'throttled') AND state = 'throttled' AND ?2 IS NOT NULL ORDER BY ready_at, seq",
     "recurring": "SELECT jid FROM recurring WHERE queue = ?1 AND ?2 IS NOT NULL ORDER BY next_due, jid",
     "complete": "SELECT jid FROM jobs WHERE state = 'complete' AND ?1 IS NULL AND ?2 IS NOT NULL"
     " ORDER BY completed_at DESC, seq DESC",

@@ -88,7 +88,11 @@ def timeout(tx: Transaction, command: Timeout) -> None:
     for row in held:
         leave(tx, row)
         append(tx, row, entry("timed-out", tx.now))
-        tx.run("UPDATE jobs SET state = 'stalled', worker = '', expires = 0, grace = 0, ready_at = ? WHERE id = ?", tx.now, row.id)
+        tx.run(
+            "UPDATE jobs SET state = 'stalled', worker = '', expires = 0, grace = 0, ready_at = ? WHERE id = ?",
+            tx.now,
+            row.id,
+        )
         events.lock_lost(tx, row)
         tx.wake(row.queue)
 

@@ -17,7 +17,9 @@ from stanchion.rules.moments import Moments
 
 _Kind = Literal["wait", "run"]
 
-_READ = {kind: f"SELECT {kind}_count, {kind}_mean, {kind}_m2 FROM stats WHERE queue = ? AND day = ?" for kind in ("wait", "run")}
+_READ = {
+    kind: f"SELECT {kind}_count, {kind}_mean, {kind}_m2 FROM stats WHERE queue = ? AND day = ?" for kind in ("wait", "run")
+}
 _WRITE = {
     kind: f"INSERT INTO stats (queue, day, {kind}_count, {kind}_mean, {kind}_m2) VALUES (?, ?, ?, ?, ?)"
     f" ON CONFLICT (queue, day) DO UPDATE SET {kind}_count = excluded.{kind}_count,"

@@ -161,7 +161,18 @@ def _hand_out(tx: Transaction, command: Pop, taken: list[Row]) -> tuple[Job, ...
             history=text,
             history_count=count,
         )
-        tx.run(_HAND_OUT, held.worker, expires, tx.now, held.attempt, held.remaining, held.ready_at, text, count, held.id)
+        tx.run(
+            _HAND_OUT,
+            held.worker,
+            expires,
+            tx.now,
+            held.attempt,
+            held.remaining,
+            held.ready_at,
+            text,
+            count,
+            held.id,
+        )
         events.tell_trackers(tx, held, "popped")
         jobs.append(job_of(held, tx.now))
     if taken:

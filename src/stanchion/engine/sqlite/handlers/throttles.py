@@ -58,7 +58,9 @@ def leave(tx: Transaction, row: Row) -> None:
 def let_in(tx: Transaction, throttle: str) -> None:
     """Let as many of those that wait for the throttle come in line as it has room for, the best first."""
     room = _room(tx, throttle)
-    for job, queue in tx.all(f"SELECT jobs.id, jobs.queue {_PENDING} LIMIT ?", throttle, -1 if room is None else max(0, room)):
+    for job, queue in tx.all(
+        f"SELECT jobs.id, jobs.queue {_PENDING} LIMIT ?", throttle, -1 if room is None else max(0, room)
+    ):
         tx.run("UPDATE jobs SET state = 'waiting' WHERE id = ?", job)
         tx.wake(queue)
 

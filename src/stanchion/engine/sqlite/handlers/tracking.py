@@ -25,7 +25,8 @@ def tracked(tx: Transaction, command: Tracked) -> TrackedJobs:
     jids = tracked_jids(tx)
     found = find_all(tx, jids)
     return TrackedJobs(
-        tuple(job_of(found[jid], tx.now) for jid in jids if jid in found), tuple(jid for jid in jids if jid not in found)
+        tuple(job_of(found[jid], tx.now) for jid in jids if jid in found),
+        tuple(jid for jid in jids if jid not in found),
     )
 
 

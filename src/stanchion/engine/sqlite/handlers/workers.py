@@ -36,7 +36,8 @@ def jobs_of_worker(tx: Transaction, command: JobsOfWorker) -> WorkerJobs:
     sql = "SELECT jid, expires FROM jobs WHERE worker = ? AND worker <> '' ORDER BY expires, seq"
     found = tx.all(sql, command.worker)
     return WorkerJobs(
-        tuple(jid for jid, expires in found if expires > tx.now), tuple(jid for jid, expires in found if expires <= tx.now)
+        tuple(jid for jid, expires in found if expires > tx.now),
+        tuple(jid for jid, expires in found if expires <= tx.now),
     )
 
 
