@@ -7,7 +7,7 @@
     │   ├── BadArgument
     │   ├── JobNotFound, JobNotRunning, JobNotDepending, LockLost, WrongQueue
     │   ├── HasDependents, DependencyCircle
-    │   ├── RecurringJobNotFound
+    │   ├── RecurringJobNotFound, JobFailed
     │   ├── TokenReused
     │   ├── TooMuchAtOnce
     │   └── StoreRefused         the store itself cannot be used like this
@@ -99,6 +99,12 @@ class DependencyCircle(Refused):
     """Job {jid} would wait for itself: {circle}."""
 
     code = "dependency-circle"
+
+
+class JobFailed(Refused):
+    """Job {jid} failed ({group}): {message}"""
+
+    code = "job-failed"
 
 
 class RecurringJobNotFound(Refused):
