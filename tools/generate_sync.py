@@ -25,7 +25,7 @@ RULES = [
     (r"\bAsync([A-Z])", r"\1"),
     (
         r"It can be shared by tasks and threads\.",
-        "Threads can share it; a forked child opens its own connections.",
+        "Threads can share it.",
     ),
     (r"callers that await\. ``stanchion\.client\.sync`` is generated from it\.", "callers that block."),
 ]

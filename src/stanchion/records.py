@@ -15,7 +15,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A frozen record with named fields; JSON by ``msgspec.json``."""
 
 
-class Failure(Record):
+class Failure(Record, frozen=True):
     """Why a job failed last: a short group to list it under, and the whole message."""
 
     group: str
@@ -24,7 +24,7 @@ class Failure(Record):
     worker: str = ""
 
 
-class HistoryEntry(Record):
+class HistoryEntry(Record, frozen=True):
     """Something that happened to a job. ``more`` holds what only some entries have: q, worker, group…"""
 
     what: str
@@ -32,7 +32,7 @@ class HistoryEntry(Record):
     more: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
-class Job(Record):
+class Job(Record, frozen=True):
     """A job as it was at one moment.
 
     ``data`` and ``result`` are JSON texts, byte for byte as given. ``queue`` is empty once complete, ``worker`` and
@@ -69,7 +69,7 @@ class Job(Record):
     grace: bool = False
 
 
-class RecurringJob(Record):
+class RecurringJob(Record, frozen=True):
     """A template that spawns jobs at its due times. ``interval`` is in seconds; ``count`` is how many it has spawned."""
 
     jid: str
@@ -87,7 +87,7 @@ class RecurringJob(Record):
     state: Literal["recur"] = "recur"
 
 
-class QueueCounts(Record):
+class QueueCounts(Record, frozen=True):
     """How many jobs of a queue are in each state. ``stalled`` counts lapsed locks, ``running`` the others."""
 
     name: str
@@ -101,7 +101,7 @@ class QueueCounts(Record):
     paused: bool = False
 
 
-class Timing(Record):
+class Timing(Record, frozen=True):
     """Wait or run times of a queue on one day, in seconds: mean, sample deviation, and a histogram of 148 buckets."""
 
     count: int = 0
@@ -110,7 +110,7 @@ class Timing(Record):
     histogram: tuple[int, ...] = (0,) * 148
 
 
-class QueueStats(Record):
+class QueueStats(Record, frozen=True):
     """A queue's day. ``failures`` is how often a job failed, ``failed`` how many of those are failed still."""
 
     wait: Timing = Timing()
@@ -120,21 +120,21 @@ class QueueStats(Record):
     failed: int = 0
 
 
-class JobPage(Record):
+class JobPage(Record, frozen=True):
     """A page of job ids, and how many there are in all."""
 
     total: int
     jobs: tuple[str, ...] = ()
 
 
-class TrackedJobs(Record):
+class TrackedJobs(Record, frozen=True):
     """The tracked jobs that exist, whole, and the tracked ids that do not."""
 
     jobs: tuple[Job, ...] = ()
     expired: tuple[str, ...] = ()
 
 
-class WorkerCounts(Record):
+class WorkerCounts(Record, frozen=True):
     """A worker, when it was last seen, and how many jobs it holds; ``stalled`` of them have lapsed."""
 
     name: str
@@ -143,14 +143,14 @@ class WorkerCounts(Record):
     seen: float = 0.0
 
 
-class WorkerJobs(Record):
+class WorkerJobs(Record, frozen=True):
     """The ids of the jobs that a worker holds, and of those whose lock has lapsed."""
 
     jobs: tuple[str, ...] = ()
     stalled: tuple[str, ...] = ()
 
 
-class Throttle(Record):
+class Throttle(Record, frozen=True):
     """A limit on how many jobs run at once. ``maximum`` 0 is no limit; ``ttl`` is the seconds it still has to live."""
 
     id: str
@@ -158,7 +158,7 @@ class Throttle(Record):
     ttl: float | None = None
 
 
-class Event(Record):
+class Event(Record, frozen=True):
     """Something published: a channel without its namespace (``log``, ``w:<worker>``, ``completed``…) and a text."""
 
     channel: str

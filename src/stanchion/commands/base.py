@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
-from functools import cache
 from typing import Annotated, Any, ClassVar, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 from stanchion.commands.kinds import Kind
@@ -27,7 +26,7 @@ class Command(Generic[R]):
     """True if it changes nothing, whenever it is run."""
 
     def __post_init__(self) -> None:
-        for field, check in _checks(type(self)):
+        for field, check in _CHECKS.get(type(self)) or _learn(type(self)):
             given = getattr(self, field)
             try:
                 value = check(given)
@@ -45,15 +44,13 @@ class Command(Generic[R]):
         return BadArgument(command=self.name, argument=argument, problem=problem)
 
 
-@cache
-def kinds_of(command: type[Command[Any]]) -> dict[str, Kind]:
+def kinds_of(command: type[Any]) -> dict[str, Kind]:
     """The kind of each argument, by its name, in order."""
     hints = get_type_hints(command, include_extras=True)
-    return {field.name: _kind(hints[field.name]) for field in fields(command)}  # type: ignore[arg-type]
+    return {field.name: _kind(hints[field.name]) for field in fields(command)}
 
 
-@cache
-def reply_type(command: type[Command[Any]]) -> Any:
+def reply_type(command: type[Any]) -> Any:
     """The type of the command's reply, as its class statement says it."""
     for base in getattr(command, "__orig_bases__", ()):
         if isinstance(get_origin(base), type) and issubclass(get_origin(base), Command):
@@ -67,6 +64,12 @@ def _kind(hint: Any) -> Kind:
     )
 
 
-@cache
-def _checks(command: type[Command[Any]]) -> tuple[tuple[str, Callable[[Any], Any]], ...]:
-    return tuple((name, kind.check) for name, kind in kinds_of(command).items())
+_Checks = tuple[tuple[str, Callable[[Any], Any]], ...]
+_CHECKS: dict[type[Any], _Checks] = {}
+
+
+def _learn(command: type[Any]) -> _Checks:
+    """Read off the class what to check, once: commands are made often."""
+    checks = tuple((name, kind.check) for name, kind in kinds_of(command).items())
+    _CHECKS[command] = checks
+    return checks

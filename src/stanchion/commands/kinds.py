@@ -130,7 +130,8 @@ class Number(Kind):
             raise ValueError(f"must be a finite number within 2^53, not {value!r:.100}")
         if value < self.least or (self.above and value == self.least):
             raise ValueError(f"must be {self.says}, not {value!r}")
-        return value
+        number: float = value
+        return number
 
 
 @dataclass(frozen=True)

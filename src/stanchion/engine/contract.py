@@ -11,7 +11,7 @@ from stanchion.records import Event, Job, QueueStats, Record, RecurringJob, Thro
 R = TypeVar("R")
 
 
-class Capabilities(Record):
+class Capabilities(Record, frozen=True):
     """What differs between engines. Each is written in the docs; no code asks which engine it is."""
 
     durable: bool
@@ -22,7 +22,7 @@ class Capabilities(Record):
     """Other processes can work on the same queues."""
 
 
-class QueueState(Record):
+class QueueState(Record, frozen=True):
     """A queue's collections, each in its own order. ``running`` and ``scheduled`` map a jid to when it lapses or is due."""
 
     known: bool = True
@@ -36,7 +36,7 @@ class QueueState(Record):
     recurring: dict[str, float] = {}
 
 
-class ThrottleState(Record):
+class ThrottleState(Record, frozen=True):
     """A throttle with its holders and those that wait, in the order in which they will get a place."""
 
     throttle: Throttle
@@ -44,14 +44,14 @@ class ThrottleState(Record):
     pending: tuple[str, ...] = ()
 
 
-class WorkerState(Record):
+class WorkerState(Record, frozen=True):
     """When a worker was last seen, and the jids of its list, sorted."""
 
     seen: float
     jobs: tuple[str, ...] = ()
 
 
-class StateDump(Record):
+class StateDump(Record, frozen=True):
     """The whole state, the same from every engine: for the invariant checker, the model tests and moving house.
 
     It is taken as of ``now``: scheduled jobs whose time has come are listed as waiting. ``queues`` holds every queue that is
@@ -72,7 +72,7 @@ class StateDump(Record):
     config: dict[str, Any]
 
 
-class Finding(Record):
+class Finding(Record, frozen=True):
     """Something that is not as it must be: a code, the jid or other name it is about, what is wrong, and if it was mended."""
 
     code: str
@@ -81,7 +81,7 @@ class Finding(Record):
     mended: bool = False
 
 
-class Outcome(Record):
+class Outcome(Record, frozen=True):
     """What came of one of many commands: its reply, or its error."""
 
     reply: Any = None

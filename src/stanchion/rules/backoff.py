@@ -46,7 +46,7 @@ class Exponential:
 
     def __call__(self, attempt: int) -> float:
         delay = min(self.cap, self.base * _power(self.factor, attempt - 1))
-        return delay * (1 - self.jitter * random.random())  # noqa: S311 - spreading load, no secret
+        return delay * (1 - self.jitter * random.random())
 
 
 def _power(factor: float, exponent: int) -> float:

@@ -57,14 +57,16 @@ class App:
     def task(self, function: Callable[P, R], /) -> Task[P, R, R]: ...
     @overload
     def task(self, /, *, name: str | None = None, **options: Any) -> Decorator: ...
-    def task(self, function: Any = None, /, *, name: str | None = None, **options: Any) -> Any:
+    def task(self, function: Callable[..., Any] | None = None, /, *, name: str | None = None, **options: Any) -> Any:
         """Make a task of a function: ``@app.task``, or ``@app.task(queue="mail", retries=3)`` with any of :class:`Options`.
 
         ``name`` is the klass of its jobs; it is the function's module and name unless given.
         """
 
         def decorate(function: Callable[..., Any]) -> Task[..., Any, Any]:
-            task = Task(function, name or name_of(function), Options().but(**options), lambda: self.client)
+            task: Task[..., Any, Any] = Task(
+                function, name or name_of(function), Options().but(**options), lambda: self.client
+            )
             self._add(of_task(task))
             return task
 

@@ -24,9 +24,7 @@ R = TypeVar("R")  # the result
 class Task(Generic[P, C, R]):
     """A function with a name and options. Called, it is the function; ``put`` lets a worker call it."""
 
-    def __init__(
-        self, function: Callable[P, C], name: str, options: Options, client: Callable[[], Client]
-    ) -> None:
+    def __init__(self, function: Callable[P, C], name: str, options: Options, client: Callable[[], Client]) -> None:
         update_wrapper(self, function)
         self.function = function
         self.name = name
@@ -64,7 +62,7 @@ class Task(Generic[P, C, R]):
     def call(self, job: Job) -> C:
         """Make the call that a job asks for."""
         args, kwargs = self._arguments.decode(job.data)
-        return self.function(*args, **kwargs)  # type: ignore[arg-type]
+        return self.function(*args, **kwargs)
 
     def _put(self, command: Put) -> Handle[R]:
         self._client().run(command)

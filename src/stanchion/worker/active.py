@@ -45,9 +45,7 @@ class ActiveJob(JobHandle):
     ) -> str:
         """Finish the job, or send it on to the ``next`` queue; its new state. The worker settles it no more."""
         self._check()
-        state = super().complete(
-            data=data, result=result, next=next, delay=delay, depends=depends, now=now, token=token
-        )
+        state = super().complete(data=data, result=result, next=next, delay=delay, depends=depends, now=now, token=token)
         self.settled = True
         return state
 

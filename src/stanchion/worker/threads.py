@@ -48,7 +48,11 @@ class LoopThread:
         """Run a coroutine, which must not raise, on the loop. The answer cancels it."""
         loop = self._running()
         future = asyncio.run_coroutine_threadsafe(job, loop)
-        return lambda: loop.call_soon_threadsafe(future.cancel) and None
+
+        def cancel() -> None:
+            loop.call_soon_threadsafe(future.cancel)
+
+        return cancel
 
     def close(self) -> None:
         """Stop the loop."""

@@ -21,7 +21,7 @@ R = TypeVar("R")
 class Client:
     """A client of the queue system at a URL: ``sqlite:///jobs.db``, ``sqlite:////var/lib/app/jobs.db``, ``sqlite://``.
 
-    Without a URL it is ``STANCHION_URL``, else a file in the user's data folder. Threads can share it; a forked child opens its own connections.
+    Without a URL it is ``STANCHION_URL``, else a file in the user's data folder. Threads can share it.
     """
 
     def __init__(self, url: str | None = None) -> None:

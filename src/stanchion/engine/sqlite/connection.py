@@ -56,21 +56,21 @@ def warnings() -> list[str]:
 
 def fault(error: sqlite3.Error, path: str, command: str, *, committing: bool = False) -> StanchionError:
     """The error of ours that an error of SQLite means. While committing, an I/O error leaves the outcome unknown."""
-    code = getattr(error, "sqlite_errorcode", 0)
-    kind = code & 0xFF
+    kind = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the primary code of an extended one
     if kind == sqlite3.SQLITE_FULL:
         return DiskFull(path=path)
     if committing:
         return OutcomeUnknown(command=command, problem=str(error))
     if kind in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreBusy(path=path, seconds=0.0, holder="")
-    if kind == sqlite3.SQLITE_NOTADB:
-        return NotAQueueFile(path=path, problem=str(error))
-    if kind == sqlite3.SQLITE_READONLY:
-        return ReadOnlyStore(path=path, problem=str(error))
-    if kind == sqlite3.SQLITE_CORRUPT:
-        return StoreDamaged(path=path, problem=str(error))
-    return StoreUnavailable(path=path, problem=str(error))
+    return _KINDS.get(kind, StoreUnavailable)(path=path, problem=str(error))
+
+
+_KINDS: dict[int, type[StanchionError]] = {
+    sqlite3.SQLITE_NOTADB: NotAQueueFile,
+    sqlite3.SQLITE_READONLY: ReadOnlyStore,
+    sqlite3.SQLITE_CORRUPT: StoreDamaged,
+}
 
 
 def _name(location: Location, writable: bool) -> str:

@@ -52,7 +52,7 @@ def _queues(tx: Transaction) -> list[tuple[str, int, int]]:
         " UNION ALL SELECT DISTINCT queue, 0, 0 FROM recurring WHERE queue NOT IN (SELECT name FROM queues)"
         " AND queue NOT IN (SELECT queue FROM jobs)"
     )
-    return tx.all(sql)  # type: ignore[return-value]
+    return tx.all(sql)
 
 
 def _queue(tx: Transaction, name: str, known: bool, paused: bool) -> QueueState:
@@ -81,7 +81,7 @@ def _queue(tx: Transaction, name: str, known: bool, paused: bool) -> QueueState:
 
 
 def _times(tx: Transaction, sql: str, *args: object) -> dict[str, float]:
-    return dict(tx.all(sql, *args))  # type: ignore[arg-type]
+    return dict(tx.all(sql, *args))
 
 
 def _workers(tx: Transaction) -> dict[str, WorkerState]:

@@ -242,7 +242,7 @@ def _shift_leases(tx: Transaction, seconds: float) -> None:
 def _teller(loop: asyncio.AbstractEventLoop, over: asyncio.Future[None]) -> Callable[[Request], None]:
     def done(request: Request) -> None:
         try:
-            loop.call_soon_threadsafe(lambda: over.done() or over.set_result(None))
+            loop.call_soon_threadsafe(_set_over, over)
         except RuntimeError:
             request.error = request.error or StanchionError()  # the loop is closed: nobody waits any more
 
@@ -251,3 +251,8 @@ def _teller(loop: asyncio.AbstractEventLoop, over: asyncio.Future[None]) -> Call
 
 def _until(seconds: float) -> float:
     return max(0.0, seconds)
+
+
+def _set_over(over: asyncio.Future[None]) -> None:
+    if not over.done():
+        over.set_result(None)

@@ -261,7 +261,7 @@ class Store:
             if not self._connection.in_transaction:
                 raise  # SQLite has rolled all of it back: no command of this transaction stands
             self._undo(request, fault(error, self.location.path, "the command"))
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - it is the caller's: it is raised there
             self._undo(request, error)
 
     def _undo(self, request: Request, error: BaseException) -> None:

@@ -76,8 +76,9 @@ class Transaction:
         return self._shared.listened
 
     def emit(self, channel: str, message: str) -> None:
-        """Publish an event, if this command stands."""
-        self.events.append((channel, message))
+        """Publish an event to those who listen, if this command stands."""
+        if self._shared.listened:
+            self.events.append((channel, message))
 
     def wake(self, queue: str) -> None:
         """Wake who sleeps on the queue, once this command is committed: there may be something to pop."""
@@ -88,13 +89,16 @@ class Transaction:
         published = len(self.events)
         self._execute("SAVEPOINT part")
         try:
-            return work(self)
+            reply = work(self)
         except BaseException:
             del self.events[published:]
-            self._execute("ROLLBACK TO part")
+            self.memo.clear()  # it may hold what was read of a change that is undone now
+            if self._shared.connection.in_transaction:  # else SQLite has undone all of it by itself
+                self._execute("ROLLBACK TO part")
+                self._execute("RELEASE part")
             raise
-        finally:
-            self._execute("RELEASE part")
+        self._execute("RELEASE part")
+        return reply
 
     def keep(self) -> None:
         """The command stands: what it published goes out with the transaction."""

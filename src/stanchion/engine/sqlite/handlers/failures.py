@@ -9,7 +9,7 @@ from stanchion.records import JobPage
 
 def failure_groups(tx: Transaction, command: FailureGroups) -> dict[str, int]:
     sql = "SELECT failure_group, count(*) FROM jobs WHERE state = 'failed' GROUP BY failure_group ORDER BY failure_group"
-    return dict(tx.all(sql))  # type: ignore[arg-type]
+    return dict(tx.all(sql))
 
 
 def failed(tx: Transaction, command: Failed) -> JobPage:

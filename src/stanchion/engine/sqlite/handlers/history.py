@@ -20,7 +20,7 @@ class Written(NamedTuple):
     """A history as its two columns."""
 
     text: str
-    count: int
+    entries: int
 
 
 def entry(what: str, when: float, **more: Any) -> str:

@@ -53,8 +53,8 @@ def counts(tx: Transaction, command: Counts) -> QueueCounts:
 
 def counts_of(tx: Transaction, queue: str) -> QueueCounts:
     """How many jobs of the queue are in each state."""
-    *numbers, paused = tx.named(_COUNTS, queue=queue, now=tx.now)
-    return QueueCounts(queue, *numbers, paused=bool(paused))
+    found = tx.named(_COUNTS, queue=queue, now=tx.now)
+    return QueueCounts(queue, *found[:7], paused=bool(found[7]))
 
 
 def length(tx: Transaction, command: Length) -> int:

@@ -30,7 +30,7 @@ class Template(NamedTuple):
     retries: int
     backlog: int
     throttles: str
-    count: int
+    spawned: int
 
 
 def recur(tx: Transaction, command: Recur) -> str:
@@ -48,7 +48,7 @@ def recur(tx: Transaction, command: Recur) -> str:
         command.retries,
         command.backlog,
         texts(command.throttles),
-        old.count if old else 0,
+        old.spawned if old else 0,
     )
     _store(tx, template)
     return command.jid
@@ -88,6 +88,7 @@ def record_of(template: Template) -> RecurringJob:
     """The record of a row."""
     fields = template._asdict()
     del fields["offset"]
+    fields["count"] = fields.pop("spawned")
     return RecurringJob(**{**fields, "tags": names(template.tags), "throttles": names(template.throttles)})
 
 

@@ -13,7 +13,6 @@ from stanchion.errors import JobNotFound
 from stanchion.records import Failure, HistoryEntry, Job
 from stanchion.states import State
 
-
 _A = TypeVar("_A")
 _B = TypeVar("_B")
 

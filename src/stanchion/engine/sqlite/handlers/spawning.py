@@ -25,7 +25,7 @@ def spawn_due(tx: Transaction, queue: str, wanted: int) -> None:
 
 def _spawn(tx: Transaction, template: Template, limit: int) -> int:
     due = due_times(template.next_due, template.interval, tx.now, template.backlog, limit)
-    count = template.count
+    count = template.spawned
     for when in due.times:
         count = _free_number(tx, template.jid, count)
         spawn(tx, _child(template, count), when)

@@ -85,7 +85,7 @@ def _timing(tx: Transaction, queue: str, day: int, kind: _Kind, moments: Moments
     sql = "SELECT bucket, count FROM histograms WHERE queue = ? AND day = ? AND kind = ? AND ?"
     for index, count in tx.all(sql, queue, day, kind, drawn):
         histogram[index] = count
-    return Timing(moments.count, moments.mean, moments.std, tuple(histogram))
+    return Timing(moments.n, moments.mean, moments.std, tuple(histogram))
 
 
 def _count(tx: Transaction, queue: str, day: int, retries: int = 0, failures: int = 0, failed: int = 0) -> None:

@@ -31,8 +31,8 @@ _LINE = SELECT + "WHERE queue = ? AND state = 'waiting' ORDER BY priority DESC, 
 _COME_DUE = "UPDATE jobs SET state = 'waiting', ready_at = due, due = 0 WHERE queue = ? AND state = 'scheduled' AND due <= ?"
 _RUNNING = "SELECT count(*) FROM jobs WHERE queue = ? AND state = 'running'"
 _HAND_OUT = (
-    "UPDATE jobs SET state = 'running', worker = ?, expires = ?, grace = 0, popped_at = ?, attempt = ?, remaining = ?, ready_at = ?,"
-    " history = ?, history_count = ? WHERE id = ?"
+    "UPDATE jobs SET state = 'running', worker = ?, expires = ?, grace = 0, popped_at = ?, attempt = ?, remaining = ?,"
+    " ready_at = ?, history = ?, history_count = ? WHERE id = ?"
 )
 
 
