@@ -41,6 +41,7 @@ CREATE INDEX jobs_line ON jobs (queue, priority DESC, ready_at, seq) WHERE state
 CREATE INDEX jobs_locks ON jobs (queue, expires, seq) WHERE state IN ('running', 'stalled');
 CREATE INDEX jobs_schedule ON jobs (queue, due, seq) WHERE state = 'scheduled';
 CREATE INDEX jobs_held ON jobs (queue, state, ready_at, seq) WHERE state IN ('depends', 'throttled');
+CREATE INDEX jobs_throttled ON jobs (queue, priority DESC, ready_at, seq) WHERE state = 'throttled';
 CREATE INDEX jobs_failed ON jobs (failure_group, failed_at, seq) WHERE state = 'failed';
 CREATE INDEX jobs_complete ON jobs (completed_at, seq) WHERE state = 'complete';
 CREATE INDEX jobs_worker ON jobs (worker, expires) WHERE worker <> '';

@@ -56,4 +56,4 @@ def _queue_default(tx: Transaction, name: str) -> ConfigValue | None:
     if option is None:
         return None
     general = next(suffix for suffix in QUEUE_OPTIONS if name.endswith(f"-{suffix}"))
-    return settings(tx).get(general, option.default)
+    return settings(tx).get(general, option.default) if general in OPTIONS else option.default

@@ -39,6 +39,8 @@ _LISTINGS = {
     "complete": "SELECT jid FROM jobs WHERE state = 'complete' AND ?1 IS NULL AND ?2 IS NOT NULL"
     " ORDER BY completed_at DESC, seq DESC",
 }
+_NAMED = "name IN (SELECT value FROM json_each(?))"
+_DROP = f"DELETE FROM queues WHERE known = 0 AND paused = 0 AND {_NAMED}"
 _PAGE = " LIMIT ?3 OFFSET ?4"
 
 
@@ -81,10 +83,12 @@ def pause(tx: Transaction, command: Pause) -> None:
 
 
 def unpause(tx: Transaction, command: Unpause) -> None:
-    tx.run("UPDATE queues SET paused = 0 WHERE name IN (SELECT value FROM json_each(?))", texts(command.queues))
+    tx.run(f"UPDATE queues SET paused = 0 WHERE {_NAMED}", texts(command.queues))
+    tx.run(_DROP, texts(command.queues))
     for queue in command.queues:
         tx.wake(queue)
 
 
 def forget_queues(tx: Transaction, command: ForgetQueues) -> None:
-    tx.run("UPDATE queues SET known = 0 WHERE name IN (SELECT value FROM json_each(?))", texts(command.queues))
+    tx.run(f"UPDATE queues SET known = 0 WHERE {_NAMED}", texts(command.queues))
+    tx.run(_DROP, texts(command.queues))

@@ -51,6 +51,7 @@ def recur(tx: Transaction, command: Recur) -> str:
         old.spawned if old else 0,
     )
     _store(tx, template)
+    know_queue(tx, template.queue)
     return command.jid
 
 
@@ -71,6 +72,8 @@ def update_recurring(tx: Transaction, command: UpdateRecurring) -> bool:
     if command.interval is not None:
         changes["next_due"] = changed_interval(old.next_due, old.interval, command.interval, tx.now)
     _store(tx, old._replace(**changes))
+    if command.queue is not None:
+        know_queue(tx, command.queue)
     return True
 
 
@@ -100,7 +103,6 @@ def _same_schedule(old: Template, command: Recur) -> bool:
 def _store(tx: Transaction, template: Template) -> None:
     places = ", ".join("?" * len(template))
     tx.run(f"INSERT OR REPLACE INTO recurring VALUES ({places})", *template)
-    know_queue(tx, template.queue)
     tx.wake(template.queue)
 
 

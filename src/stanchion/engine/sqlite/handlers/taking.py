@@ -121,6 +121,7 @@ def _take(tx: Transaction, queue: str, count: int, taken: list[Row]) -> list[Row
 def _bring_in_line(tx: Transaction, queue: str, count: int) -> None:
     spawn_due(tx, queue, count)
     tx.run(_COME_DUE, queue, tx.now)
+    throttles.let_in_queue(tx, queue)
 
 
 def _admit(tx: Transaction, found: Iterable[Row], count: int) -> list[Row]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from stanchion.commands import (
@@ -17,17 +18,27 @@ from stanchion.engine.sqlite.handlers.rows import Row, names, texts
 from stanchion.engine.sqlite.transaction import Transaction
 from stanchion.records import Throttle
 
+STEP = 1000
+"""The most jobs that one command looks at to let them in line: the others come with the pops to follow."""
+
+EXPIRED_STEP = 100
+
 _LIMIT = "SELECT maximum FROM throttles WHERE id = ? AND (expires IS NULL OR expires > ?)"
 _HELD = "SELECT count(*) FROM throttle_jobs WHERE throttle = ? AND held_since IS NOT NULL"
 _PENDING = (
     "FROM throttle_jobs JOIN jobs ON jobs.id = throttle_jobs.job WHERE throttle_jobs.throttle = ?"
     " AND jobs.state = 'throttled' ORDER BY jobs.priority DESC, jobs.ready_at, jobs.seq"
 )
+_PENDING_HERE = (
+    "SELECT id, queue, throttles FROM jobs WHERE queue = ? AND state = 'throttled'"
+    " ORDER BY priority DESC, ready_at, seq LIMIT ?"
+)
+_EXPIRED = "SELECT id FROM throttles WHERE expires <= ? LIMIT ?"
 
 
 def has_room(tx: Transaction, throttles: Iterable[str]) -> bool:
     """Has every one of the throttles a place?"""
-    return all(room is None or room > 0 for room in (_room(tx, throttle) for throttle in throttles))
+    return all(_room(tx, throttle) > 0 for throttle in throttles)
 
 
 def join(tx: Transaction, job: int, throttles: Iterable[str]) -> None:
@@ -56,18 +67,29 @@ def leave(tx: Transaction, row: Row) -> None:
 
 
 def let_in(tx: Transaction, throttle: str) -> None:
-    """Let as many of those that wait for the throttle come in line as it has room for, the best first."""
-    room = _room(tx, throttle)
-    for job, queue in tx.all(
-        f"SELECT jobs.id, jobs.queue {_PENDING} LIMIT ?", throttle, -1 if room is None else max(0, room)
-    ):
-        tx.run("UPDATE jobs SET state = 'waiting' WHERE id = ?", job)
-        tx.wake(queue)
+    """Let those that wait for the throttle come in line, the best first, as far as it and their others have room."""
+    if _room(tx, throttle) > 0:
+        _let_in(tx, f"SELECT jobs.id, jobs.queue, jobs.throttles {_PENDING} LIMIT ?", throttle)
+
+
+def let_in_queue(tx: Transaction, queue: str) -> None:
+    """Let those of a queue come in line that there is room for.
+
+    ``let_in`` may have given the room to a job that then did not use it: one that was canceled, or whose queue is paused. So
+    each pop looks again, and nobody is held back while there is a place.
+    """
+    _let_in(tx, _PENDING_HERE, queue)
+
+
+def may_come(tx: Transaction, queue: str) -> bool:
+    """Would ``let_in_queue`` let anybody in?"""
+    return bool(_with_room(tx, tx.all(_PENDING_HERE, queue, STEP)))
 
 
 def let_in_after_expiry(tx: Transaction) -> None:
     """Remove the limits whose time is over."""
-    for (throttle,) in tx.all("DELETE FROM throttles WHERE expires <= ? RETURNING id", tx.now):
+    for (throttle,) in tx.all(_EXPIRED, tx.now, EXPIRED_STEP):
+        tx.run("DELETE FROM throttles WHERE id = ?", throttle)
         let_in(tx, throttle)
 
 
@@ -140,7 +162,26 @@ def pending_of(tx: Transaction, throttle: str) -> tuple[str, ...]:
     return tuple(jid for (jid,) in tx.all(f"SELECT jobs.jid {_PENDING}", throttle))
 
 
-def _room(tx: Transaction, throttle: str) -> int | None:
-    """How many places are free, below 0 if the limit was lowered since; None where there is no limit."""
+def _let_in(tx: Transaction, pending: str, where: str) -> None:
+    for job, queue in _with_room(tx, tx.all(pending, where, STEP)):
+        tx.run("UPDATE jobs SET state = 'waiting' WHERE id = ?", job)
+        tx.wake(queue)
+
+
+def _with_room(tx: Transaction, pending: Iterable[tuple[int, str, str]]) -> list[tuple[int, str]]:
+    """Of the pending jobs, best first, those that could start now, one beside the other, with their queues."""
+    rooms: dict[str, float] = {}
+    found = []
+    for job, queue, text in pending:
+        wanted = names(text)
+        rooms.update({throttle: _room(tx, throttle) for throttle in wanted if throttle not in rooms})
+        if all(rooms[throttle] > 0 for throttle in wanted):
+            rooms.update({throttle: rooms[throttle] - 1 for throttle in wanted})
+            found.append((job, queue))
+    return found
+
+
+def _room(tx: Transaction, throttle: str) -> float:
+    """How many places are free, below 0 if the limit was lowered since; infinite where there is no limit."""
     maximum = tx.value(_LIMIT, throttle, tx.now)
-    return None if not maximum else maximum - tx.value(_HELD, throttle)
+    return maximum - tx.value(_HELD, throttle) if maximum else math.inf

@@ -33,7 +33,7 @@ def all_workers(tx: Transaction, command: AllWorkers) -> tuple[WorkerCounts, ...
 
 
 def jobs_of_worker(tx: Transaction, command: JobsOfWorker) -> WorkerJobs:
-    sql = "SELECT jid, expires FROM jobs WHERE worker = ? AND worker <> '' ORDER BY expires, seq"
+    sql = "SELECT jid, expires FROM jobs WHERE worker = ? AND worker <> '' ORDER BY expires DESC, seq DESC"
     found = tx.all(sql, command.worker)
     return WorkerJobs(
         tuple(jid for jid, expires in found if expires > tx.now),
@@ -42,4 +42,6 @@ def jobs_of_worker(tx: Transaction, command: JobsOfWorker) -> WorkerJobs:
 
 
 def deregister(tx: Transaction, command: Deregister) -> int:
-    return tx.run("DELETE FROM workers WHERE name IN (SELECT value FROM json_each(?))", texts(command.workers))
+    sql = "DELETE FROM workers WHERE name IN (SELECT value FROM json_each(?)) RETURNING seen"
+    oldest = oldest_seen(tx)
+    return sum(seen >= oldest for (seen,) in tx.all(sql, texts(command.workers)))
