@@ -5,22 +5,32 @@ It works on a :class:`StateDump`, so it is the same check for every engine, for 
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from stanchion.engine.contract import Finding, QueueState, StateDump
+from stanchion.records import Job
+from stanchion.rules.days import day_of
 from stanchion.states import State
+
+SET_ASIDE = "broken-record"
+"""The failure group of jobs whose records could not be read: their histories may have been lost with the rest."""
 
 
 def check(dump: StateDump) -> list[Finding]:
     """Everything that does not hold; nothing for a sound state."""
     return [
         *_collections(dump),
+        *_times(dump),
+        *_recurring(dump),
         *_records(dump),
         *_dependencies(dump),
+        *_circles(dump),
         *_tags(dump),
         *_failures(dump),
         *_workers(dump),
         *_throttles(dump),
+        *_stats(dump),
     ]
 
 
@@ -48,6 +58,27 @@ def _collections(dump: StateDump) -> Iterator[Finding]:
             )
 
 
+def _times(dump: StateDump) -> Iterator[Finding]:
+    """The locks and the schedule have the times that the records have."""
+    for state in dump.queues.values():
+        for jid, expires in state.running.items():
+            if jid in dump.jobs and dump.jobs[jid].expires != expires:
+                yield Finding("wrong-time", jid, f"lapses at {dump.jobs[jid].expires}, but is listed at {expires}")
+        for jid, due in state.scheduled.items():
+            if jid in dump.jobs and dump.jobs[jid].due != due:
+                yield Finding("wrong-time", jid, f"is due at {dump.jobs[jid].due}, but listed at {due}")
+
+
+def _recurring(dump: StateDump) -> Iterator[Finding]:
+    """Every template is in the schedule of its queue, at its time, and in no other."""
+    listed = {(jid, name, due) for name, state in dump.queues.items() for jid, due in state.recurring.items()}
+    own = {(jid, template.queue, template.next_due) for jid, template in dump.recurring.items()}
+    for jid, name, due in sorted(listed - own):
+        yield Finding("stray-template", jid, f"is scheduled in {name!r} for {due}, which it does not say")
+    for jid, name, due in sorted(own - listed):
+        yield Finding("missing-template", jid, f"says that it is due in {name!r} at {due}, but is not scheduled so")
+
+
 def _records(dump: StateDump) -> Iterator[Finding]:
     """A record has what its state asks for, and nothing of another state."""
     for jid, job in dump.jobs.items():
@@ -64,12 +95,12 @@ def _records(dump: StateDump) -> Iterator[Finding]:
             yield Finding("due-by-state", jid, f"is {job.state}, and due at {job.due}")
         if job.remaining > max(job.retries, 0) or job.remaining < min(job.retries, 0):
             yield Finding("remaining", jid, f"has {job.remaining} of {job.retries} retries left")
-        if job.history and job.history[0].what != "put":
+        if job.history and not _starts_well(job):
             yield Finding("history-start", jid, f"has a history that begins with {job.history[0].what!r}")
 
 
 def _dependencies(dump: StateDump) -> Iterator[Finding]:
-    """Dependencies and dependents mirror each other; exactly the depends jobs have some, and none is in a circle."""
+    """Dependencies and dependents mirror each other, and exactly the depends jobs have some."""
     for jid, job in dump.jobs.items():
         if (job.state == State.DEPENDS) != bool(job.dependencies):
             yield Finding("depends-by-state", jid, f"is {job.state}, and depends on {list(job.dependencies)}")
@@ -81,6 +112,23 @@ def _dependencies(dump: StateDump) -> Iterator[Finding]:
         for other in job.dependents:
             if other not in dump.jobs or jid not in dump.jobs[other].dependencies:
                 yield Finding("one-sided-dependent", jid, f"has the dependent {other}, which does not depend on it")
+
+
+def _circles(dump: StateDump) -> Iterator[Finding]:
+    """No job waits for itself: once all that can complete have, none is left waiting."""
+    left = {jid: len(dump.jobs.keys() & set(job.dependencies)) for jid, job in dump.jobs.items()}
+    dependents: dict[str, list[str]] = defaultdict(list)
+    for jid, job in dump.jobs.items():
+        for other in job.dependencies:
+            dependents[other].append(jid)
+    free = [jid for jid, count in left.items() if count == 0]
+    while free:
+        for dependent in dependents[free.pop()]:
+            left[dependent] -= 1
+            if left[dependent] == 0:
+                free.append(dependent)
+    for jid in sorted(jid for jid, count in left.items() if count > 0):
+        yield Finding("circle", jid, "waits, through its dependencies, for itself or for a job that does")
 
 
 def _tags(dump: StateDump) -> Iterator[Finding]:
@@ -103,16 +151,30 @@ def _workers(dump: StateDump) -> Iterator[Finding]:
 
 
 def _throttles(dump: StateDump) -> Iterator[Finding]:
-    """Places are held by running jobs that bear the throttle; who is throttled waits for one that is full."""
-    full = {name for name, state in dump.throttles.items() if 0 < state.throttle.maximum <= len(state.locks)}
+    """Places are held by running jobs that bear the throttle; exactly the throttled jobs wait, for all of theirs."""
     for name, state in dump.throttles.items():
         for jid in state.locks:
             job = dump.jobs.get(jid)
             if job is None or job.state != State.RUNNING or name not in job.throttles:
                 yield Finding("lost-place", jid, f"holds a place of throttle {name}, but does not run with it")
-    for jid, job in dump.jobs.items():
-        if job.state == State.THROTTLED and not full.intersection(job.throttles):
-            yield Finding("held-back", jid, f"is throttled, but none of {list(job.throttles)} is full")
+    pending = {name: state.pending for name, state in dump.throttles.items()}
+    throttled = {jid: job for jid, job in dump.jobs.items() if job.state == State.THROTTLED}
+    yield from _same_index("throttle", pending, {jid: job.throttles for jid, job in throttled.items()})
+    for jid in (jid for jid, job in throttled.items() if not job.throttles):
+        yield Finding("throttled-by-none", jid, "is throttled, and bears no throttle")
+
+
+def _stats(dump: StateDump) -> Iterator[Finding]:
+    """A day's count of jobs that are failed still is that of the failed jobs of that queue and day."""
+    failed: dict[str, Counter[int]] = defaultdict(Counter)
+    for job in dump.jobs.values():
+        if job.state == State.FAILED and job.failure:
+            failed[job.queue][day_of(job.failure.when)] += 1
+    for queue, days in dump.stats.items():
+        for day, stats in days.items():
+            if stats.failed != failed[queue][day]:
+                message = f"counts {stats.failed} jobs failed on day {day}, but there are {failed[queue][day]}"
+                yield Finding("failed-count", queue, message)
 
 
 def _same_index(what: str, index: Mapping[str, Iterable[str]], own: Mapping[str, Iterable[str]]) -> Iterator[Finding]:
@@ -137,3 +199,8 @@ def _collections_of(queue: QueueState) -> dict[str, Iterable[str]]:
 
 def _places(places: list[tuple[str, str]]) -> str:
     return " and ".join(f"{name} in {queue!r}" for queue, name in places) or "nothing"
+
+
+def _starts_well(job: Job) -> bool:
+    first = job.history[0]
+    return first.what == "put" or (first.what == "failed" and first.more.get("group") == SET_ASIDE)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from stanchion.engine.sqlite.handlers.ending import cancel_row, fail_row
 from stanchion.engine.sqlite.handlers.line import place, stand
-from stanchion.engine.sqlite.handlers.rows import SELECT, Row, names, rows
+from stanchion.engine.sqlite.handlers.rows import SELECT, Row, names, reread, rows, texts
 from stanchion.engine.sqlite.transaction import Transaction
 from stanchion.errors import DependencyCircle
 from stanchion.records import DependencyPolicy
@@ -23,6 +24,14 @@ GROUP = "dependency-failed"
 _DEPENDENTS = SELECT + "JOIN dependencies ON dependencies.job = jobs.id WHERE dependencies.on_job = ? LIMIT ?"
 _CUT = "DELETE FROM dependencies WHERE job = ? AND on_job = ?"
 _WAITS = "SELECT 1 FROM dependencies WHERE job = ? LIMIT 1"
+
+
+class Other(NamedTuple):
+    """A job that another one waits for."""
+
+    id: int
+    jid: str
+    state: str
 
 
 def completed(tx: Transaction, job: int) -> None:
@@ -55,11 +64,11 @@ def finish(tx: Transaction, row: Row) -> None:
         _tell_rest(tx, row.id)
 
 
-def unfinished(tx: Transaction, jids: Iterable[str], policy: DependencyPolicy) -> list[Row]:
+def unfinished(tx: Transaction, jids: Iterable[str], policy: DependencyPolicy) -> list[Other]:
     """Those of the jobs that one with this policy has to wait for: they exist and are not complete (nor failed, for run)."""
     over = {State.COMPLETE, State.FAILED} if policy == "run" else {State.COMPLETE}
-    found = (tx.one(SELECT + "WHERE jobs.jid = ?", jid) for jid in jids)
-    return [row for row in (Row._make(one) for one in found if one is not None) if row.state not in over]
+    found = tx.all("SELECT id, jid, state FROM jobs WHERE jid IN (SELECT value FROM json_each(?))", texts(jids))
+    return [Other(*one) for one in found if one[2] not in over]
 
 
 def refuse_circle(tx: Transaction, jid: str, on: Iterable[str]) -> None:
@@ -79,16 +88,16 @@ def refuse_circle(tx: Transaction, jid: str, on: Iterable[str]) -> None:
         raise DependencyCircle(jid=jid, circle=" → ".join(circle))
 
 
-def wait_for(tx: Transaction, job: int, on: Iterable[Row]) -> None:
-    """Let a job wait for others; where one has failed already and the policy is not to wait, it is told at once."""
+def wait_for(tx: Transaction, job: int, on: Iterable[Other]) -> None:
+    """Let a job wait for others."""
     tx.run_many("INSERT OR IGNORE INTO dependencies VALUES (?, ?)", [(job, other.id) for other in on])
 
 
-def tell_of_failed(tx: Transaction, on: Iterable[Row]) -> None:
+def tell_of_failed(tx: Transaction, on: Iterable[Other]) -> None:
     """Apply the policies of new dependents to those of their dependencies that had failed before."""
     for other in on:
         if other.state == State.FAILED:
-            lost(tx, other)
+            lost(tx, reread(tx, other.id))
 
 
 def release_if_free(tx: Transaction, dependent: Row) -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeVar
 
 from stanchion.commands import Put, PutMany, Requeue, Unfail
 from stanchion.engine.sqlite.handlers import dependents, events, throttles
-from stanchion.engine.sqlite.handlers.dependents import refuse_circle, tell_of_failed, unfinished, wait_for
+from stanchion.engine.sqlite.handlers.dependents import Other, refuse_circle, tell_of_failed, unfinished, wait_for
 from stanchion.engine.sqlite.handlers.history import appended, entry
 from stanchion.engine.sqlite.handlers.line import Place, announce, know_queue, leave, place, tell_robbed
 from stanchion.engine.sqlite.handlers.rows import SELECT, Row, checksum, find, names, require, rows, texts
@@ -128,7 +128,7 @@ def line_up_again(tx: Transaction, row: Row, queue: str, where: Place, *before: 
     announce(tx, queue, where)
 
 
-def depend_on(tx: Transaction, job: int, on: Sequence[Row]) -> None:
+def depend_on(tx: Transaction, job: int, on: Sequence[Other]) -> None:
     """Note what the job waits for from now on, instead of what it waited for before."""
     tx.run("DELETE FROM dependencies WHERE job = ?", job)
     wait_for(tx, job, on)

@@ -55,8 +55,8 @@ def counts(tx: Transaction, command: Counts) -> QueueCounts:
 
 def counts_of(tx: Transaction, queue: str) -> QueueCounts:
     """How many jobs of the queue are in each state."""
-    found = tx.named(_COUNTS, queue=queue, now=tx.now)
-    return QueueCounts(queue, *found[:7], paused=bool(found[7]))
+    waiting, running, stalled, scheduled, depends, throttled, recurring, paused = tx.named(_COUNTS, queue=queue, now=tx.now)
+    return QueueCounts(queue, waiting, running, stalled, scheduled, depends, throttled, recurring, bool(paused))
 
 
 def length(tx: Transaction, command: Length) -> int:

@@ -1,0 +1,49 @@
+"""``stanchion worker``: run the jobs of an app's queues."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import sys
+
+import click
+
+from stanchion.tasks import App
+from stanchion.worker import Worker
+
+
+@click.command()
+@click.argument("app", metavar="MODULE:APP")
+@click.option(
+    "-q", "--queue", "queues", multiple=True, default=("default",), show_default=True, help="A queue to serve; repeatable."
+)
+@click.option("--threads", type=click.IntRange(1), default=8, show_default=True, help="Jobs at once.")
+@click.option("--name", help="The worker's name; host, process and a fresh number unless given.")
+@click.option(
+    "--stop-seconds", type=click.FloatRange(0), default=30.0, show_default=True, help="Time for jobs to end after SIGTERM."
+)
+@click.option("--burst", is_flag=True, help="Stop when the queues are empty.")
+def worker(app: str, queues: tuple[str, ...], threads: int, name: str | None, stop_seconds: float, burst: bool) -> None:
+    """Run jobs: pop them from the queues, in the order given, and run the app's tasks for them.
+
+    SIGTERM or Ctrl-C stops taking jobs and lets those that run finish; a second one hands them back at once.
+
+    Example: stanchion worker tasks:app -q mail -q default
+    """
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    found = Worker(load(app), queues, threads=threads, name=name, stop_seconds=stop_seconds)
+    found.run(burst=True) if burst else found.run_with_signals()
+
+
+def load(path: str) -> App:
+    """The app that ``module:name`` names; modules of the current folder are found, as with ``python -m``."""
+    module, _, name = path.partition(":")
+    sys.path.insert(0, "")
+    try:
+        found = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        raise click.BadParameter(f"there is no module {error.name!r} to import", param_hint="MODULE:APP") from error
+    app = getattr(found, name or "app", None)
+    if not isinstance(app, App):
+        raise click.BadParameter(f"{module} has no stanchion.App called {name or 'app'!r}", param_hint="MODULE:APP")
+    return app
