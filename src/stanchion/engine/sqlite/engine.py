@@ -16,7 +16,8 @@ from stanchion.engine.sqlite import url as urls
 from stanchion.engine.sqlite.dump import dump
 from stanchion.engine.sqlite.handlers import HANDLERS
 from stanchion.engine.sqlite.handlers.next_time import next_time
-from stanchion.engine.sqlite.repair import inspect, mend
+from stanchion.engine.sqlite.inspection import inspect
+from stanchion.engine.sqlite.repair import can_mend, mend
 from stanchion.engine.sqlite.requests import Request
 from stanchion.engine.sqlite.sharing import SharedStore
 from stanchion.engine.sqlite.subscription import Subscription
@@ -87,7 +88,8 @@ class SQLiteEngine:
     def check(self, *, fix: bool = False, now: float | None = None) -> list[Finding]:
         """Everything that is wrong with the state; with ``fix``, mended as far as that can be done without a guess."""
         store = self._shared.get()
-        return store.run(mend, now=now) if fix else store.read(inspect, now=now)
+        found = store.read(inspect, now=now)
+        return store.run(mend, now=now) if fix and can_mend(found) else found
 
     def close(self) -> None:
         """Let go of the file. Other clients of this process keep it."""

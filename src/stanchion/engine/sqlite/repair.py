@@ -1,112 +1,125 @@
-"""What can be wrong in a database, and how it is mended: never by a guess, only by making what is derived agree again."""
+"""How a database is mended: never by a guess, only by making what is derived agree again with what it is derived from."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from stanchion.engine.contract import Finding
-from stanchion.engine.invariants import check
-from stanchion.engine.sqlite.dump import dump
 from stanchion.engine.sqlite.handlers import dependents, tags, throttles
-from stanchion.engine.sqlite.handlers.rows import SELECT, names, problem, rows
-from stanchion.engine.sqlite.handlers.taking import set_aside
+from stanchion.engine.sqlite.handlers.configuration import forget_settings, read_option
+from stanchion.engine.sqlite.handlers.recurring import Template
+from stanchion.engine.sqlite.handlers.rows import SELECT, Row, names, problem, rows
+from stanchion.engine.sqlite.handlers.taking import make_readable, set_aside
+from stanchion.engine.sqlite.inspection import (
+    COMPLETE,
+    DAMAGED,
+    HIGHEST,
+    STRAYS,
+    UNKNOWN,
+    UNTOLD,
+    inspect,
+    lists_readable,
+    unreadable,
+)
 from stanchion.engine.sqlite.transaction import Transaction
 from stanchion.states import State
 
-
-class _Stray(NamedTuple):
-    """Rows that belong to nothing: what they are, and where."""
-
-    code: str
-    message: str
-    where: str
-
-
-_STRAYS = (
-    *(
-        _Stray(
-            f"stray-{table}",
-            f"belongs to no job (table {table})",
-            f"{table} WHERE job NOT IN (SELECT id FROM jobs)",
-        )
-        for table in ("payloads", "tags", "dependencies", "throttle_jobs", "releases")
-    ),
-    _Stray(
-        "stray-dependency",
-        "is a dependency of a job that waits for none, or on one that is gone",
-        "dependencies WHERE on_job NOT IN (SELECT id FROM jobs) OR job NOT IN (SELECT id FROM jobs WHERE state = 'depends')",
-    ),
-    _Stray(
-        "stray-place",
-        "is held in a throttle by a job that does not run",
-        "throttle_jobs WHERE held_since IS NOT NULL AND job NOT IN (SELECT id FROM jobs WHERE state = 'running')",
-    ),
+_GROUP, _WHEN = "json_extract(failure, '$.group')", "json_extract(failure, '$.when')"
+_BY_STATE = (
+    "worker = '', expires = 0, grace = 0 WHERE state <> 'running' AND (worker <> '' OR expires <> 0 OR grace <> 0)",
+    "due = 0 WHERE state NOT IN ('scheduled', 'depends') AND due <> 0",
+    "queue = '' WHERE state = 'complete' AND queue <> ''",
+    "failure_group = NULL, failed_at = NULL WHERE state <> 'failed' AND (failure_group IS NOT NULL OR failed_at IS NOT NULL)",
+    "failure = json_object('group', failure_group, 'message', '', 'when', failed_at, 'worker', '')"
+    " WHERE state = 'failed' AND failure IS NULL AND failure_group IS NOT NULL AND failed_at IS NOT NULL",
+    f"failure_group = {_GROUP}, failed_at = {_WHEN} WHERE state = 'failed' AND failure IS NOT NULL"
+    f" AND (failure_group IS NOT {_GROUP} OR failed_at IS NOT {_WHEN})",
+    "remaining = max(min(remaining, max(retries, 0)), min(retries, 0))"
+    " WHERE remaining <> max(min(remaining, max(retries, 0)), min(retries, 0))",
+    # Held by nobody: whoever pops next may have it.
+    "state = 'stalled', expires = 0, grace = 0 WHERE state = 'running' AND worker = ''",
+    "state = 'waiting' WHERE state = 'throttled' AND throttles = '[]'",
 )
-_TALLY = "SELECT count(*) FROM jobs WHERE state = 'complete'"
+"""What follows from a job's state and is kept beside it."""
+
+_RECOUNT = (
+    "UPDATE stats SET failed = 0 WHERE failed <> 0",
+    "UPDATE stats SET failed = still.jobs FROM (SELECT queue, CAST(failed_at / 86400 AS INTEGER) * 86400 AS day, count(*) AS jobs"
+    " FROM jobs WHERE state = 'failed' GROUP BY 1, 2) AS still WHERE stats.queue = still.queue AND stats.day = still.day",
+    f"UPDATE tallies SET count = ({COMPLETE}) WHERE name = 'complete'",
+)
 
 
-def inspect(tx: Transaction) -> list[Finding]:
-    """Everything that is wrong; nothing is changed."""
-    strays = [Finding(stray.code, str(count), stray.message) for stray in _STRAYS if (count := _count(tx, stray))]
-    return [*_damage(tx), *strays, *_broken(tx), *_tally(tx), *check(dump(tx))]
+def can_mend(found: list[Finding]) -> bool:
+    """Is there something to mend, and no damage to a table? Indexes can be made again; of tables, only a copy helps."""
+    return bool(found) and all(" index " in finding.message for finding in found if finding.code == DAMAGED)
 
 
 def mend(tx: Transaction) -> list[Finding]:
     """Everything that was wrong, mended as far as that can be: what is left is found again."""
-    before = inspect(tx)
-    if before:
+    found = inspect(tx)
+    if any(finding.code == DAMAGED for finding in found):
+        tx.run("REINDEX")
+        found += inspect(tx)
+    if found:
         _mend(tx)
     left = {(finding.code, finding.subject) for finding in inspect(tx)}
-    return [_with_mended(finding, (finding.code, finding.subject) not in left) for finding in before]
+    return [_with_mended(finding, (finding.code, finding.subject) not in left) for finding in found]
 
 
 def _mend(tx: Transaction) -> None:
-    for stray in _STRAYS:
+    for option, value in tx.all("SELECT option, value FROM config"):
+        if read_option(option, value) is None:
+            tx.run("DELETE FROM config WHERE option = ?", option)
+    forget_settings(tx)
+    _mend_records(tx)
+    _mend_templates(tx)
+    for change in _BY_STATE:
+        tx.run(f"UPDATE jobs SET {change}")
+    tx.run("UPDATE jobs SET expires = ? WHERE state = 'running' AND expires = 0", tx.now)
+    for stray in STRAYS:
         tx.run(f"DELETE FROM {stray.where}")
-    for row in rows(tx, SELECT + "WHERE state NOT IN ('failed', 'complete')"):
-        if problem(row):
-            set_aside(tx, row)
     for row in rows(tx, SELECT):
-        _realign(tx, row.id, names(row.tags), names(row.throttles), row.state)
+        _realign(tx, row)
+    _mend_dependents(tx)
+    for change in _RECOUNT:
+        tx.run(change)
+    tx.pass_number(tx.value(HIGHEST))
+
+
+def _mend_records(tx: Transaction) -> None:
+    for row in rows(tx, f"{SELECT} WHERE {UNKNOWN}"):
+        tx.run("UPDATE jobs SET state = 'waiting', on_dependency_failure = 'wait' WHERE id = ?", row.id)
+        set_aside(tx, row, f"it was in the state {row.state!r}, with the policy {row.on_dependency_failure!r}")
+    for row in rows(tx, SELECT):
+        if row.state not in (State.FAILED, State.COMPLETE) and problem(row):
+            set_aside(tx, row)
+        elif unreadable(row):
+            make_readable(tx, row)
+
+
+def _mend_templates(tx: Transaction) -> None:
+    for row in tx.all("SELECT * FROM recurring"):
+        template = Template._make(row)
+        for column in ("tags", "throttles"):
+            if not lists_readable((getattr(template, column),)):
+                tx.run(f"UPDATE recurring SET {column} = '[]' WHERE jid = ?", template.jid)
+
+
+def _realign(tx: Transaction, row: Row) -> None:
+    """Let the indexes hold what the record says."""
+    tags.retag(tx, row.id, names(row.tags))
+    own = () if row.state == State.COMPLETE else names(row.throttles)
+    noted = {name for (name,) in tx.all("SELECT throttle FROM throttle_jobs WHERE job = ?", row.id)}
+    if noted != set(own):
+        throttles.join(tx, row.id, own)
+        if row.state == State.RUNNING:
+            throttles.take_places(tx, row.id)
+
+
+def _mend_dependents(tx: Transaction) -> None:
     for row in rows(tx, SELECT + "WHERE state = 'depends'"):
         dependents.release_if_free(tx, row)
-    for (throttle,) in tx.all("SELECT DISTINCT throttle FROM throttle_jobs"):
-        throttles.let_in(tx, throttle)
-    tx.run(f"UPDATE tallies SET count = ({_TALLY}) WHERE name = 'complete'")
-
-
-def _realign(tx: Transaction, job: int, own_tags: tuple[str, ...], own_throttles: tuple[str, ...], state: str) -> None:
-    tags.retag(tx, job, own_tags)
-    if state == State.COMPLETE:
-        return
-    noted = {name for (name,) in tx.all("SELECT throttle FROM throttle_jobs WHERE job = ?", job)}
-    if noted != set(own_throttles):
-        throttles.join(tx, job, own_throttles)
-        if state == State.RUNNING:
-            throttles.take_places(tx, job)
-
-
-def _damage(tx: Transaction) -> list[Finding]:
-    """What SQLite itself finds: pages and indexes. It cannot be mended here; restore a copy, or dump and load it."""
-    return [Finding("damaged", "file", text) for (text,) in tx.all("PRAGMA integrity_check(20)") if text != "ok"]
-
-
-def _broken(tx: Transaction) -> list[Finding]:
-    found = []
-    for row in rows(tx, SELECT + "WHERE state NOT IN ('failed', 'complete')"):
-        wrong = problem(row)
-        if wrong:
-            found.append(Finding("broken-record", row.jid, wrong))
-    return found
-
-
-def _tally(tx: Transaction) -> list[Finding]:
-    kept, counted = tx.value("SELECT count FROM tallies WHERE name = 'complete'"), tx.value(_TALLY)
-    return [] if kept == counted else [Finding("tally", "complete", f"is kept as {kept}, but there are {counted}")]
-
-
-def _count(tx: Transaction, stray: _Stray) -> int:
-    return int(tx.value(f"SELECT count(*) FROM {stray.where}"))
+    # The commands to come tell them, step by step.
+    tx.run_many("INSERT INTO releases VALUES (?)", [(job,) for job, _ in tx.all(UNTOLD)])
 
 
 def _with_mended(finding: Finding, mended: bool) -> Finding:

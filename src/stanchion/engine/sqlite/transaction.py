@@ -71,6 +71,15 @@ class Transaction:
         return self._shared.number
 
     @property
+    def last_number(self) -> int:
+        """The number given last, by any process."""
+        return max(self._shared.number, int(self.value("SELECT number FROM engine")))
+
+    def pass_number(self, number: int) -> None:
+        """Give only numbers greater than this from now on."""
+        self._shared.number = max(self._shared.number, number)
+
+    @property
     def listened(self) -> bool:
         """Somebody listens to events: only then is it worth making them."""
         return self._shared.listened

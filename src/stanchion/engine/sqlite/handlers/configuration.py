@@ -7,7 +7,7 @@ import msgspec
 from stanchion.commands import AllConfig, GetConfig, SetConfig, UnsetConfig
 from stanchion.engine.sqlite.handlers import events
 from stanchion.engine.sqlite.transaction import Transaction
-from stanchion.rules.config import OPTIONS, QUEUE_OPTIONS, ConfigValue, option_of
+from stanchion.rules.config import OPTIONS, QUEUE_OPTIONS, ConfigValue, option_of, parse_option
 
 _SETTINGS = "settings"
 
@@ -16,9 +16,22 @@ def settings(tx: Transaction) -> dict[str, ConfigValue]:
     """The options that were set. They are read once for all commands of a transaction."""
     found: dict[str, ConfigValue] | None = tx.memo.get(_SETTINGS)
     if found is None:
-        found = {option: msgspec.json.decode(value) for option, value in tx.all("SELECT option, value FROM config")}
-        tx.memo[_SETTINGS] = found
+        read = {option: read_option(option, value) for option, value in tx.all("SELECT option, value FROM config")}
+        found = tx.memo[_SETTINGS] = {option: value for option, value in read.items() if value is not None}
     return found
+
+
+def read_option(option: str, text: str) -> ConfigValue | None:
+    """The value of an option as the table keeps it; None if it is broken: then the default holds, and every queue goes on."""
+    try:
+        return parse_option(option, msgspec.json.decode(text))
+    except (ValueError, msgspec.MsgspecError):
+        return None
+
+
+def forget_settings(tx: Transaction) -> None:
+    """Read them again: they have changed."""
+    tx.memo.pop(_SETTINGS, None)
 
 
 def get_config(tx: Transaction, command: GetConfig) -> ConfigValue | None:
@@ -41,13 +54,13 @@ def set_config(tx: Transaction, command: SetConfig) -> None:
         command.option,
         value,
     )
-    tx.memo.pop(_SETTINGS, None)
+    forget_settings(tx)
     events.log(tx, "config_set", option=command.option, value=command.value)
 
 
 def unset_config(tx: Transaction, command: UnsetConfig) -> None:
     tx.run("DELETE FROM config WHERE option = ?", command.option)
-    tx.memo.pop(_SETTINGS, None)
+    forget_settings(tx)
     events.log(tx, "config_unset", option=command.option)
 
 

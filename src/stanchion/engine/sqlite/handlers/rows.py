@@ -114,6 +114,11 @@ def names(text: str) -> tuple[str, ...]:
     return () if text == "[]" else _names.decode(text)
 
 
+def readable_names(text: str) -> tuple[str, ...]:
+    """A JSON list of names as a tuple; none where it is broken."""
+    return _readable(names, text, ())
+
+
 def checksum(klass: str, data: str) -> int:
     """A checksum of what the worker is given: a byte that changed on the disk is noticed before it is run."""
     return zlib.crc32(data.encode(), zlib.crc32(klass.encode()))
@@ -151,10 +156,10 @@ def job_of(row: Row, now: float) -> Job:
         priority=row.priority,
         retries=row.retries,
         remaining=row.remaining,
-        tags=_readable(names, row.tags, ()),
+        tags=readable_names(row.tags),
         dependencies=_sorted(row.dependencies),
         dependents=_sorted(row.dependents),
-        throttles=_readable(names, row.throttles, ()),
+        throttles=readable_names(row.throttles),
         tracked=bool(row.tracked),
         spawned_from_jid=row.spawned_from,
         failure=_readable(_failure.decode, row.failure, None) if row.failure else None,

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from stanchion.commands import Peek, Pop
+from stanchion.engine.invariants import SET_ASIDE
 from stanchion.engine.sqlite.handlers import dependents, events, throttles
 from stanchion.engine.sqlite.handlers.configuration import settings
 from stanchion.engine.sqlite.handlers.ending import fail_row
@@ -23,8 +24,6 @@ from stanchion.states import State
 
 LOOKED_AT = 1000
 """The most waiting jobs that one pop looks at: those that a throttle holds back, or that are broken, count too."""
-
-BROKEN = "broken-record"
 
 _LAPSED = SELECT + "WHERE queue = ? AND state IN ('running', 'stalled') AND expires <= ? ORDER BY expires, jobs.seq LIMIT ?"
 _LINE = SELECT + "WHERE queue = ? AND state = 'waiting' ORDER BY priority DESC, ready_at, jobs.seq LIMIT ?"
@@ -107,15 +106,18 @@ def _take(tx: Transaction, queue: str, count: int, taken: list[Row]) -> list[Row
     """The next jobs of the line, behind those taken already."""
     if len(taken) < count:
         _bring_in_line(tx, queue, count - len(taken))
+    fresh: dict[int, Row] = {}  # they stay in the line until all are handed out
     looked_at = 0
-    while len(taken) < count and looked_at < LOOKED_AT:
-        found = rows(tx, _LINE, queue, min(count - len(taken), LOOKED_AT - looked_at))
+    while len(taken) + len(fresh) < count and looked_at < LOOKED_AT:
+        wanted = count - len(taken) - len(fresh)
+        line = rows(tx, _LINE, queue, len(fresh) + min(wanted, LOOKED_AT - looked_at))
+        found = [row for row in line if row.id not in fresh]
         looked_at += len(found)
-        admitted = _admit(tx, found, count - len(taken))
-        taken += admitted
+        admitted = _admit(tx, found, wanted)
+        fresh.update({row.id: row for row in admitted})
         if len(admitted) == len(found):
             break
-    return taken
+    return [*taken, *fresh.values()]
 
 
 def _bring_in_line(tx: Transaction, queue: str, count: int) -> None:
@@ -181,8 +183,16 @@ def _hand_out(tx: Transaction, command: Pop, taken: list[Row]) -> tuple[Job, ...
     return tuple(jobs)
 
 
-def set_aside(tx: Transaction, row: Row) -> None:
+def set_aside(tx: Transaction, row: Row, reason: str | None = None) -> None:
     """Fail a job whose record cannot be trusted, so that the others flow. What cannot be read of it is made readable."""
+    make_readable(tx, row)
+    mended = reread(tx, row.id)
+    fail_row(tx, mended, SET_ASIDE, reason or problem(row) or "", row.worker)
+    dependents.lost(tx, mended)
+
+
+def make_readable(tx: Transaction, row: Row) -> None:
+    """Empty the columns of a job that should hold JSON and do not."""
     tx.run(
         "UPDATE jobs SET tags = CASE WHEN json_valid(tags) THEN tags ELSE '[]' END,"
         " throttles = CASE WHEN json_valid(throttles) THEN throttles ELSE '[]' END,"
@@ -191,6 +201,3 @@ def set_aside(tx: Transaction, row: Row) -> None:
         " history = CASE WHEN json_valid('[' || history || ']') THEN history ELSE '' END WHERE id = ?",
         row.id,
     )
-    mended = reread(tx, row.id)
-    fail_row(tx, mended, BROKEN, problem(row) or "", row.worker)
-    dependents.lost(tx, mended)
