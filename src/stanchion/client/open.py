@@ -26,7 +26,7 @@ def open_engine(url: str) -> Engine:
 def open_async_engine(url: str) -> AsyncEngine:
     """The engine at a URL, for callers that await."""
     _check_scheme(url)
-    from stanchion.engine.sqlite.engine import AsyncSQLiteEngine
+    from stanchion.engine.sqlite.aio import AsyncSQLiteEngine
 
     return AsyncSQLiteEngine(url)
 

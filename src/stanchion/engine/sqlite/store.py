@@ -13,7 +13,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any, TypeVar
 
 from stanchion.engine.sqlite import clock, files, subscription
@@ -370,6 +370,12 @@ class Store:
         if self._wake_file:
             self._wake_file.watch()
         return self.bell.sleep(since, timeout)
+
+    def heard(self, tell: Callable[[], None]) -> AbstractContextManager[None]:
+        """As ``sleep``, for callers that await: meanwhile ``tell`` is called, from some thread, at each such commit."""
+        if self._wake_file:
+            self._wake_file.watch()
+        return self.bell.heard(tell)
 
     def subscribe(self, channels: Sequence[str]) -> subscription.Subscription:
         """Listen to the events of every process."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 import time
 import uuid
 from collections import deque
@@ -54,18 +55,20 @@ class Subscription:
         self._bell = bell
         self._id = uuid.uuid4().hex
         self._waiting: deque[Event] = deque()
-        self._closed = False
+        self._fetching = threading.Lock()
+        self.closed = False
         self._renewed = 0.0
         self._last: int = store.run(self._begin)
 
     def get(self, timeout: float | None = None) -> Event | None:
         """The next event; None when ``timeout`` seconds pass without one, or once closed."""
         deadline = None if timeout is None else time.monotonic() + timeout
-        while not self._closed:
+        while not self.closed:
             rung = self._bell.rung
-            self._fetch()
-            if self._waiting:
-                return self._waiting.popleft()
+            self.fetch()
+            event = self.take()
+            if event is not None:
+                return event
             left = LISTENING_SECONDS / 3 if deadline is None else deadline - time.monotonic()
             if left <= 0:
                 return None
@@ -84,10 +87,30 @@ class Subscription:
 
     def close(self) -> None:
         """Listen no longer; a ``get`` that sleeps returns None."""
-        if not self._closed:
-            self._closed = True
+        if not self.closed:
+            self.closed = True
             self._store.run(lambda tx: tx.run("DELETE FROM subscribers WHERE id = ?", self._id))
             self._bell.ring()
+
+    def take(self) -> Event | None:
+        """The next of the events that were fetched; None if there is none."""
+        try:
+            return self._waiting.popleft()
+        except IndexError:
+            return None
+
+    def fetch(self) -> None:
+        """Fetch what was published meanwhile, unless there is something to take already."""
+        if time.monotonic() - self._renewed > LISTENING_SECONDS / 3:
+            self._store.run(self._renew)
+        with self._fetching:
+            if self._waiting:
+                return
+            sql = "SELECT id, channel, message FROM events WHERE id > ? ORDER BY id LIMIT ?"
+            for number, channel, message in self._store.read(lambda tx: tx.all(sql, self._last, PAGE)):
+                self._last = number
+                if channel in self._channels or "*" in self._channels:
+                    self._waiting.append(Event(channel, message))
 
     def _begin(self, tx: Transaction) -> int:
         tx.run("DELETE FROM subscribers WHERE expires <= ?", time.time())
@@ -98,14 +121,3 @@ class Subscription:
         self._renewed = time.monotonic()
         sql = "INSERT INTO subscribers VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET expires = excluded.expires"
         tx.run(sql, self._id, time.time() + LISTENING_SECONDS)
-
-    def _fetch(self) -> None:
-        if time.monotonic() - self._renewed > LISTENING_SECONDS / 3:
-            self._store.run(self._renew)
-        if self._waiting:
-            return
-        sql = "SELECT id, channel, message FROM events WHERE id > ? ORDER BY id LIMIT ?"
-        for number, channel, message in self._store.read(lambda tx: tx.all(sql, self._last, PAGE)):
-            self._last = number
-            if channel in self._channels or "*" in self._channels:
-                self._waiting.append(Event(channel, message))

@@ -12,7 +12,8 @@ import errno
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 POLL = 0.02
 _IN_MODIFY, _IN_CLOEXEC = 0x2, 0o2000000
@@ -24,6 +25,7 @@ class Bell:
     def __init__(self) -> None:
         self._condition = threading.Condition()
         self._rung = 0
+        self._heard: list[Callable[[], None]] = []
 
     @property
     def rung(self) -> int:
@@ -33,6 +35,20 @@ class Bell:
         with self._condition:
             self._rung += 1
             self._condition.notify_all()
+            heard = tuple(self._heard)
+        for tell in heard:
+            tell()
+
+    @contextmanager
+    def heard(self, tell: Callable[[], None]) -> Iterator[None]:
+        """Have ``tell`` called, from whatever thread rings, whenever it is rung."""
+        with self._condition:
+            self._heard.append(tell)
+        try:
+            yield
+        finally:
+            with self._condition:
+                self._heard.remove(tell)
 
     def sleep(self, since: int, timeout: float) -> bool:
         """Sleep until it was rung more often than ``since``; False after ``timeout`` seconds without."""

@@ -20,9 +20,9 @@ _FULL = "SELECT count(*) FROM jobs WHERE queue = ? AND state = 'running' AND exp
 _LAPSE = "SELECT min(expires) FROM jobs WHERE queue = ? AND state = 'running'"
 
 
-def next_time(tx: Transaction, queues: Sequence[str]) -> float:
-    """The earliest time at which one of the queues may give a job; infinity if nothing but a new commit can."""
-    return min((_next_of(tx, queue) for queue in queues), default=float("inf"))
+def seconds_until_work(tx: Transaction, queues: Sequence[str]) -> float:
+    """How long until one of the queues may give a job, 0 or less if one may now; infinite if nothing but a commit helps."""
+    return min((_next_of(tx, queue) for queue in queues), default=float("inf")) - tx.now
 
 
 def _next_of(tx: Transaction, queue: str) -> float:
