@@ -4,6 +4,9 @@ from __future__ import annotations
 
 DAY = 86400
 
+EARLIEST = -(2**53)
+"""Before any time that the queue knows: nothing older than for ever is kept."""
+
 
 def day_of(when: float) -> int:
     """The midnight that starts the UTC day of ``when``."""
@@ -12,4 +15,4 @@ def day_of(when: float) -> int:
 
 def oldest_kept(now: float, days: int) -> int:
     """The oldest day of statistics that is kept: today is the first of ``days``."""
-    return day_of(now) - max(0, days - 1) * DAY
+    return max(EARLIEST, day_of(now) - max(0, days - 1) * DAY)
