@@ -14,7 +14,7 @@ GENERATORS := $(wildcard tools/generate_*.py)
 setup: $(VENV)/.dev ## install Stanchion and its development tools into .venv
 
 demo: $(VENV)/.dev ## show the queue at work, end to end
-	$(BIN)/python examples/demo.py
+	$(BIN)/stanchion demo
 
 test: $(VENV)/.dev ## run all tests but the live campaigns
 	$(BIN)/python -m pytest -m "not live"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import msgspec
 
 MAX_DATA_BYTES = 1_000_000
@@ -21,15 +23,30 @@ def json_problem(text: str) -> str | None:
     try:
         # msgspec.Raw skips over the value without building it, but checks it all.
         _decoder.decode(text)
-    except RecursionError:
-        return f"is nested deeper than {MAX_DEPTH}"
     except UnicodeEncodeError:
         return "holds a lone surrogate, which UTF-8 cannot encode"
-    except msgspec.DecodeError as problem:
-        return f"is not JSON ({problem})"
+    except msgspec.DecodeError:
+        problem = _second_opinion(text)
+        if problem:
+            return problem
     if text.count("[") + text.count("{") > MAX_DEPTH and nesting(text) > MAX_DEPTH:
         return f"is nested deeper than {MAX_DEPTH}"
     return None
+
+
+def _second_opinion(text: str) -> str | None:
+    """msgspec refuses the escape of a lone surrogate, which is JSON all the same, and what Python's own encoder writes."""
+    try:
+        json.loads(text, parse_constant=_no_number, parse_int=str)
+    except RecursionError:
+        return f"is nested deeper than {MAX_DEPTH}"
+    except ValueError as problem:
+        return f"is not JSON ({problem})"
+    return None
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number")
 
 
 def nesting(text: str) -> int:

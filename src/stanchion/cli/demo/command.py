@@ -30,8 +30,8 @@ from stanchion.client.sync.client import Client
 def demo(keep: bool, workers: int | None, root: Path | None) -> None:
     """See the queue at work: index the Python files of this machine's own standard library.
 
-    One job a file parses it; those with many functions go on to a second queue; a job a package waits for its files, and the report for
-    all packages. Files that are no Python fail by themselves. A recurring job samples the queues each second.
+    One job a file parses it; those with many functions go on to a second queue; a job a package waits for its files, and the report
+    for all packages. Files that are no Python fail by themselves. A recurring job samples the queues each second.
 
     Example: stanchion demo --keep
     """

@@ -84,10 +84,8 @@ def inspect(tx: Transaction) -> list[Finding]:
 
 
 def unreadable(row: Row) -> bool:
-    """Is there a column that should hold JSON and does not?"""
-    if problem(row._replace(data="", klass="", checksum=0)):
-        return True
-    return row.failure is not None and json_problem(row.failure) is not None
+    """Is there a column that cannot be read as what it should be?"""
+    return problem(row._replace(data="", klass="", checksum=0)) is not None
 
 
 def lists_readable(texts: Iterable[str]) -> bool:

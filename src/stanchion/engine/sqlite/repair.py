@@ -5,9 +5,10 @@ from __future__ import annotations
 from stanchion.engine.contract import Finding
 from stanchion.engine.sqlite.handlers import dependents, tags, throttles
 from stanchion.engine.sqlite.handlers.configuration import forget_settings, read_option
+from stanchion.engine.sqlite.handlers.mending import make_readable
 from stanchion.engine.sqlite.handlers.recurring import Template
 from stanchion.engine.sqlite.handlers.rows import SELECT, Row, names, problem, rows
-from stanchion.engine.sqlite.handlers.taking import make_readable, set_aside
+from stanchion.engine.sqlite.handlers.taking import set_aside
 from stanchion.engine.sqlite.inspection import (
     COMPLETE,
     DAMAGED,

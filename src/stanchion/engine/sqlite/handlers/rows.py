@@ -116,7 +116,7 @@ def names(text: str) -> tuple[str, ...]:
 
 def readable_names(text: str) -> tuple[str, ...]:
     """A JSON list of names as a tuple; none where it is broken."""
-    return _readable(names, text, ())
+    return readable(names, text, ())
 
 
 def checksum(klass: str, data: str) -> int:
@@ -131,7 +131,7 @@ def problem(row: Row) -> str | None:
             return "its data is missing"
         if checksum(row.klass, row.data) != row.checksum:
             return "its klass or data has changed since it was put: the checksum does not match"
-        names(row.tags), names(row.throttles), history(row)
+        names(row.tags), names(row.throttles), history(row), failure(row)
     except (msgspec.MsgspecError, ValueError) as error:
         return f"its record cannot be read: {error}"
     return None
@@ -140,6 +140,11 @@ def problem(row: Row) -> str | None:
 def history(row: Row) -> tuple[HistoryEntry, ...]:
     """The entries of a row's history, oldest first."""
     return tuple(HistoryEntry(what, when, more) for what, when, more in _history.decode(f"[{row.history}]"))
+
+
+def failure(row: Row) -> Failure | None:
+    """The row's last failure."""
+    return _failure.decode(row.failure) if row.failure else None
 
 
 def job_of(row: Row, now: float) -> Job:
@@ -162,8 +167,8 @@ def job_of(row: Row, now: float) -> Job:
         throttles=readable_names(row.throttles),
         tracked=bool(row.tracked),
         spawned_from_jid=row.spawned_from,
-        failure=_readable(_failure.decode, row.failure, None) if row.failure else None,
-        history=_readable(history, row, ()),
+        failure=readable(failure, row, None),
+        history=readable(history, row, ()),
         attempt=row.attempt,
         result=row.result,
         on_dependency_failure=row.on_dependency_failure,  # type: ignore[arg-type]
@@ -179,7 +184,7 @@ def encode_failure(group: str, message: str, when: float, worker: str) -> str:
     return _encoder.encode(Failure(group, message, when, worker)).decode()
 
 
-def _readable(read: Callable[[_A], _B], column: _A, otherwise: _B) -> _B:
+def readable(read: Callable[[_A], _B], column: _A, otherwise: _B) -> _B:
     """What a column says, or its empty value where it is broken: a job can be looked at in any condition."""
     try:
         return read(column)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from stanchion.commands import Peek, Pop
 from stanchion.engine.invariants import SET_ASIDE
@@ -11,6 +10,7 @@ from stanchion.engine.sqlite.handlers import dependents, events, throttles
 from stanchion.engine.sqlite.handlers.configuration import settings
 from stanchion.engine.sqlite.handlers.ending import fail_row
 from stanchion.engine.sqlite.handlers.history import append, appended, entry
+from stanchion.engine.sqlite.handlers.mending import make_readable
 from stanchion.engine.sqlite.handlers.rows import SELECT, Row, job_of, names, problem, reread, rows
 from stanchion.engine.sqlite.handlers.settling import NO_LIMIT, exhaust
 from stanchion.engine.sqlite.handlers.spawning import spawn_due
@@ -20,12 +20,15 @@ from stanchion.engine.sqlite.handlers.workers import see
 from stanchion.engine.sqlite.transaction import Transaction
 from stanchion.records import Job
 from stanchion.rules.config import queue_setting, setting
-from stanchion.states import State
 
-LOOKED_AT = 1000
-"""The most waiting jobs that one pop looks at: those that a throttle holds back, or that are broken, count too."""
+PASSED_OVER = 1000
+"""After so many jobs that a throttle holds back, or that are broken, a pop gives what it has found."""
 
-_LAPSED = SELECT + "WHERE queue = ? AND state IN ('running', 'stalled') AND expires <= ? ORDER BY expires, jobs.seq LIMIT ?"
+_STALLED = SELECT + "WHERE queue = ? AND state IN ('running', 'stalled') AND state = 'stalled' ORDER BY jobs.seq LIMIT ?"
+_LAPSED = SELECT + (
+    "WHERE queue = ? AND state IN ('running', 'stalled') AND state = 'running' AND expires <= ?"
+    " ORDER BY expires, jobs.seq LIMIT ?"
+)
 _LINE = SELECT + "WHERE queue = ? AND state = 'waiting' ORDER BY priority DESC, ready_at, jobs.seq LIMIT ?"
 _COME_DUE = "UPDATE jobs SET state = 'waiting', ready_at = due, due = 0 WHERE queue = ? AND state = 'scheduled' AND due <= ?"
 _RUNNING = "SELECT count(*) FROM jobs WHERE queue = ? AND state = 'running'"
@@ -35,26 +38,20 @@ _HAND_OUT = (
 )
 
 
-class _Lapsed(NamedTuple):
-    """Locks found lapsed: those to hand over now, with the retries that remain."""
-
-    stalled: list[Row]
-    over: list[Row]
-
-
 def pop(tx: Transaction, command: Pop) -> tuple[Job, ...]:
     see(tx, command.worker)
     keep_up(tx)
     if tx.value("SELECT paused FROM queues WHERE name = ?", command.queue):
         return ()
-    lapsed = _see_to_lapsed(tx, command.queue, command.count)
-    room = _room(tx, command.queue, command.count - len(lapsed.over))
-    fresh = _take(tx, command.queue, room, _admit(tx, lapsed.stalled, room))
-    return _hand_out(tx, command, [*lapsed.over, *fresh])
+    stalled = _admit(tx, rows(tx, _STALLED, command.queue, command.count), _room(tx, command.queue, command.count))
+    over = _see_to_lapsed(tx, command.queue, command.count - len(stalled))
+    fresh = _take(tx, command.queue, _room(tx, command.queue, command.count - len(over)) - len(stalled))
+    return _hand_out(tx, command, [*stalled, *over, *fresh])
 
 
 def peek(tx: Transaction, command: Peek) -> tuple[Job, ...]:
-    found = rows(tx, _LAPSED, command.queue, tx.now, command.count)
+    found = rows(tx, _STALLED, command.queue, command.count)
+    found += rows(tx, _LAPSED, command.queue, tx.now, command.count - len(found))
     left = command.count - len(found)
     if left:
         _bring_in_line(tx, command.queue, left)
@@ -62,21 +59,20 @@ def peek(tx: Transaction, command: Peek) -> tuple[Job, ...]:
     return tuple(job_of(row, tx.now) for row in found if problem(row) is None)
 
 
-def _see_to_lapsed(tx: Transaction, queue: str, count: int) -> _Lapsed:
-    lapsed = _Lapsed([], [])
+def _see_to_lapsed(tx: Transaction, queue: str, count: int) -> list[Row]:
+    """See to that many lapsed locks, whatever limit is reached; those to hand over now, with the retries that remain."""
+    over: list[Row] = []
     grace = setting(settings(tx), "grace-period")
     warned = 0
     for row in rows(tx, _LAPSED, queue, tx.now, count):
         if problem(row):
             set_aside(tx, row)
-        elif row.state == State.STALLED:
-            lapsed.stalled.append(row)
         else:
             warned += 0 if row.grace else 1
-            _lapse(tx, row, grace, lapsed.over)
+            _lapse(tx, row, grace, over)
     if warned:
         count_retries(tx, queue, warned)
-    return lapsed
+    return over
 
 
 def _lapse(tx: Transaction, row: Row, grace: float, over: list[Row]) -> None:
@@ -102,22 +98,22 @@ def _room(tx: Transaction, queue: str, wanted: int) -> int:
     return max(0, min(wanted, limit - tx.value(_RUNNING, queue)) if limit > 0 else wanted)
 
 
-def _take(tx: Transaction, queue: str, count: int, taken: list[Row]) -> list[Row]:
-    """The next jobs of the line, behind those taken already."""
-    if len(taken) < count:
-        _bring_in_line(tx, queue, count - len(taken))
+def _take(tx: Transaction, queue: str, count: int) -> list[Row]:
+    """The next jobs of the line."""
+    if count > 0:
+        _bring_in_line(tx, queue, count)
     fresh: dict[int, Row] = {}  # they stay in the line until all are handed out
-    looked_at = 0
-    while len(taken) + len(fresh) < count and looked_at < LOOKED_AT:
-        wanted = count - len(taken) - len(fresh)
-        line = rows(tx, _LINE, queue, len(fresh) + min(wanted, LOOKED_AT - looked_at))
+    passed_over = 0
+    while len(fresh) < count and passed_over < PASSED_OVER:
+        wanted = min(count - len(fresh), PASSED_OVER)
+        line = rows(tx, _LINE, queue, len(fresh) + wanted)
         found = [row for row in line if row.id not in fresh]
-        looked_at += len(found)
         admitted = _admit(tx, found, wanted)
         fresh.update({row.id: row for row in admitted})
-        if len(admitted) == len(found):
+        passed_over += len(found) - len(admitted)
+        if len(found) < wanted:
             break
-    return [*taken, *fresh.values()]
+    return list(fresh.values())
 
 
 def _bring_in_line(tx: Transaction, queue: str, count: int) -> None:
@@ -185,19 +181,6 @@ def _hand_out(tx: Transaction, command: Pop, taken: list[Row]) -> tuple[Job, ...
 
 def set_aside(tx: Transaction, row: Row, reason: str | None = None) -> None:
     """Fail a job whose record cannot be trusted, so that the others flow. What cannot be read of it is made readable."""
-    make_readable(tx, row)
-    mended = reread(tx, row.id)
+    mended = make_readable(tx, row)
     fail_row(tx, mended, SET_ASIDE, reason or problem(row) or "", row.worker)
     dependents.lost(tx, mended)
-
-
-def make_readable(tx: Transaction, row: Row) -> None:
-    """Empty the columns of a job that should hold JSON and do not."""
-    tx.run(
-        "UPDATE jobs SET tags = CASE WHEN json_valid(tags) THEN tags ELSE '[]' END,"
-        " throttles = CASE WHEN json_valid(throttles) THEN throttles ELSE '[]' END,"
-        " failure = CASE WHEN json_valid(failure) THEN failure END,"
-        " history_count = CASE WHEN json_valid('[' || history || ']') THEN history_count ELSE 0 END,"
-        " history = CASE WHEN json_valid('[' || history || ']') THEN history ELSE '' END WHERE id = ?",
-        row.id,
-    )
