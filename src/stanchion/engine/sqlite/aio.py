@@ -15,8 +15,9 @@ from stanchion.commands import Command
 from stanchion.engine.contract import Finding, Outcome, StateDump
 from stanchion.engine.sqlite.engine import LONGEST_SLEEP, SQLiteEngine
 from stanchion.engine.sqlite.handlers.next_time import seconds_until_work
+from stanchion.engine.sqlite.leading import TIMEOUT
 from stanchion.engine.sqlite.requests import Request
-from stanchion.engine.sqlite.store import TIMEOUT, Store
+from stanchion.engine.sqlite.store import Store
 from stanchion.engine.sqlite.subscription import LISTENING_SECONDS, Subscription
 from stanchion.engine.sqlite.transaction import Transaction
 from stanchion.engine.sqlite.work import check_now, chunks, grows, work_of, work_of_many

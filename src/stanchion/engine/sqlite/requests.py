@@ -42,17 +42,18 @@ class Request:
         """Sleep until it is over, or until it is this caller's turn to lead."""
         return self._ready.acquire(timeout=seconds)
 
-    def lead(self) -> None:
-        """Make its caller the leader."""
-        self.leads = True
-        self._ready.release()
+    def wake(self) -> None:
+        """Wake its caller: it is over, or the caller is the leader now."""
+        if self._ready.locked():
+            self._ready.release()
 
     def finish(self) -> None:
         """Tell its caller that it is over."""
+        self.leads = False
         if self._done is not None:
             self._done(self)
-        elif self._ready.locked():
-            self._ready.release()
+        else:
+            self.wake()
 
     def outcome(self) -> Any:
         """The reply, or the error raised."""

@@ -1,23 +1,20 @@
 """One database, shared by every client of this process: commands that come together go into one transaction.
 
-There is no writer thread. A caller that finds nobody writing leads: it runs every command that has come so far, commits once,
-hands out the replies, and then makes the first of those that came meanwhile the next leader. So one thread alone pays for no
-hand-over, and eight threads share each fsync. Callers that await are led by a thread kept for them. A reply is given only
-after COMMIT.
+A reply is given only after COMMIT. Who runs the commands is ``leading``'s; here is what they run on: the connections, the clock,
+checkpoints, and what happens when the disk is full or the file is gone.
 """
 
 from __future__ import annotations
 
 import sqlite3
-import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any, TypeVar
 
 from stanchion.engine.sqlite import clock, files, subscription
 from stanchion.engine.sqlite.connection import fault, open_connection
+from stanchion.engine.sqlite.leading import TIMEOUT, Leadership
 from stanchion.engine.sqlite.requests import Request
 from stanchion.engine.sqlite.transaction import Shared, Transaction
 from stanchion.engine.sqlite.turns import Turns
@@ -29,20 +26,14 @@ from stanchion.errors import (
     OutcomeUnknown,
     ReadOnlyStore,
     StanchionError,
-    StoreBusy,
     StoreClosed,
 )
 
 R = TypeVar("R")
 
-TIMEOUT = 30.0
-"""Seconds that a command may wait for its turn, unless the caller says otherwise."""
-
-BATCH = 500
-"""The most commands in one transaction, so that other processes get their turn."""
-
 GATHER_SECONDS = 0.0003
-"""How long a leader waits, at the most, for others to share its sync with: less than a sync takes."""
+"""How long a leader waits, at the most, for others to share its sync with: less than a sync takes.
+Nothing is gained where commits do not sync."""
 
 CHECKPOINT_COMMITS, CHECKPOINT_COMMANDS = 250, 2000
 """After so many of its commits or commands a process moves the log into the database: about 4 MB of log."""
@@ -57,17 +48,13 @@ class Store:
         self.location = location
         self.identity: files.Identity | None = None
         self._shift_leases = shift_leases
-        self._mutex = threading.Lock()
-        self._pending: deque[Request] = deque()
-        self._led = False  # somebody is leading
+        gather = GATHER_SECONDS if location.durability == "full" and not location.in_memory else 0.0
+        self._leadership = Leadership(location.path, self._turn, self._run_batch, gather)
         self._closed = False
-        self._runner: threading.Thread | None = None
-        self._run_awaited = threading.Semaphore(0)
         self._readers: list[sqlite3.Connection] = []
         self._full = False
         self._ballast_tried = 0.0
         self._commits = self._commands = 0
-        self._last_batch = 1
         self.bell = Bell()
         self._open()
 
@@ -107,14 +94,7 @@ class Store:
         ``grows`` says that it adds data: such work is refused while the disk is full, so that the rest can finish.
         """
         request = Request(work, now, grows)
-        seconds = TIMEOUT if timeout is None else timeout
-        if self._enter(request):
-            self._lead(seconds)
-        elif not request.wait(seconds):
-            self._give_up(request, seconds)
-        if request.leads:
-            request.leads = False
-            self._lead(seconds)
+        self._leadership.serve(request, timeout)
         return request.outcome()  # type: ignore[no-any-return]
 
     def run_awaited(
@@ -127,15 +107,7 @@ class Store:
     ) -> Request:
         """As ``run``, for callers that await: ``done`` is called with the request, from another thread, when it is over."""
         request = Request(work, now, grows, done)
-        with self._mutex:
-            self._check_open()
-            if self._runner is None:
-                self._runner = threading.Thread(target=self._run_for_awaiting, name="stanchion-store", daemon=True)
-                self._runner.start()
-            self._pending.append(request)
-            leads, self._led = not self._led, True
-        if leads:
-            self._run_awaited.release()
+        self._leadership.serve_awaited(request)
         return request
 
     def read(self, work: Callable[[Transaction], R], *, now: float | None = None) -> R:
@@ -154,81 +126,25 @@ class Store:
 
     def discard(self, request: Request) -> bool:
         """Take back a request that has not started; True if it will not run."""
-        with self._mutex:
-            if request.started or request not in self._pending:
-                return False
-            self._pending.remove(request)
-            return True
-
-    def _enter(self, request: Request) -> bool:
-        with self._mutex:
-            self._check_open()
-            self._pending.append(request)
-            leads, self._led = not self._led, True
-            return leads
-
-    def _give_up(self, request: Request, seconds: float) -> None:
-        if self.discard(request):
-            raise StoreBusy(path=self.location.path, seconds=seconds, holder="")
-        # It is running now: its outcome is usually a moment away.
-        if not request.wait(seconds):
-            raise OutcomeUnknown(command="the command", problem=f"no answer within {2 * seconds:.1f} s")
-
-    def _run_for_awaiting(self) -> None:
-        while True:
-            self._run_awaited.acquire()
-            if self._closed:
-                return
-            self._lead(TIMEOUT)
-
-    def _lead(self, timeout: float) -> None:
-        self._gather()
-        with self._mutex:
-            batch = [self._pending.popleft() for _ in range(min(BATCH, len(self._pending)))]
-            for request in batch:
-                request.started = True
-            self._last_batch = len(batch)
-        try:
-            self._run_batch(batch, timeout)
-        finally:
-            for request in batch:
-                request.finish()
-            self._hand_over()
-
-    def _gather(self) -> None:
-        """Wait a moment for the callers of the last transaction to come back: a sync shared by all of them is worth it."""
-        if self.location.durability != "full" or self._last_batch < 2:
-            return
-        until = time.monotonic() + GATHER_SECONDS
-        while len(self._pending) < self._last_batch and time.monotonic() < until:
-            time.sleep(GATHER_SECONDS / 10)
-
-    def _hand_over(self) -> None:
-        with self._mutex:
-            heir = next((request for request in self._pending if not request.awaited), None)
-            if heir is None and not self._pending:
-                self._led = False
-                return
-        if heir is None:
-            self._run_awaited.release()
-        else:
-            heir.lead()
+        return self._leadership.discard(request)
 
     # Transactions
 
-    def _run_batch(self, batch: list[Request], timeout: float) -> None:
+    def _turn(self, timeout: float) -> AbstractContextManager[None]:
+        return self._turns.turn(timeout) if self._turns else nullcontext()
+
+    def _run_batch(self, batch: list[Request]) -> None:
+        self._check_file()
         try:
-            with self._turns.turn(timeout) if self._turns else nullcontext():
-                self._check_file()
-                shared = self._transaction(batch)
-                self._checkpoint_sometimes(len(batch))
-        except StanchionError as error:
-            self._fail(batch, error)
+            shared = self._transaction(batch)
+        except DiskFull:
+            self._run_out()
+            raise
         except sqlite3.Error as error:
-            self._fail(batch, fault(error, self.location.path, "the command"))
             self._reopen()
-        else:
-            self._publish(shared)
+            raise fault(error, self.location.path, "the command") from error
+        self._checkpoint_sometimes(len(batch))
+        self._publish(shared)
 
     def _transaction(self, batch: list[Request]) -> Shared:
         execute = self._connection.execute
@@ -274,13 +190,14 @@ class Store:
         except sqlite3.Error as error:
             if not self._connection.in_transaction:
                 raise  # SQLite has rolled all of it back: no command of this transaction stands
-            self._undo(request, fault(error, self.location.path, "the command"))
+            self._undo(shared, request, fault(error, self.location.path, "the command"))
         except BaseException as error:  # noqa: BLE001 - it is the caller's: it is raised there
-            self._undo(request, error)
+            self._undo(shared, request, error)
 
-    def _undo(self, request: Request, error: BaseException) -> None:
+    def _undo(self, shared: Shared, request: Request, error: BaseException) -> None:
         self._connection.execute("ROLLBACK TO command")
         self._connection.execute("RELEASE command")
+        shared.memo.clear()  # it may hold what was read of the change that is undone
         request.error = error
         if isinstance(error, DiskFull):
             self._run_out()
@@ -301,12 +218,6 @@ class Store:
         with suppress(sqlite3.Error):
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
-
-    def _fail(self, batch: list[Request], error: StanchionError) -> None:
-        if isinstance(error, DiskFull):
-            self._run_out()
-        for request in batch:
-            request.reply, request.error = None, request.error or error
 
     def _publish(self, shared: Shared) -> None:
         if shared.woken or shared.events:
@@ -405,16 +316,9 @@ class Store:
 
     def close(self) -> None:
         """Finish what runs, and close every connection. Later calls raise StoreClosed."""
-        with self._mutex:
-            if self._closed:
-                return
-            self._closed = True
-        while True:
-            with self._mutex:
-                if not self._led:
-                    break
-            time.sleep(0.001)
-        self._run_awaited.release()
+        if not self._leadership.close():
+            return
+        self._closed = True
         for connection in (*self._readers, self._connection):
             connection.close()
         if self._wake_file:
@@ -425,3 +329,4 @@ class Store:
     def abandon(self) -> None:
         """In a forked child: never touch it again. Whoever refers to it gets StoreClosed."""
         self._closed = True
+        self._leadership.abandon()

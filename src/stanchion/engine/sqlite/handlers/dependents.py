@@ -123,7 +123,7 @@ def _tell_rest(tx: Transaction, job: int) -> None:
     row = next(iter(rows(tx, SELECT + "WHERE jobs.id = ?", job)), None)
     if row is not None and row.state == State.FAILED:
         lost(tx, row)
-    else:
+    elif row is None or row.state == State.COMPLETE:
         completed(tx, job)
 
 

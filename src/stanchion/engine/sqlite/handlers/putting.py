@@ -113,6 +113,7 @@ def spawn(tx: Transaction, job: NewJob, due: float) -> None:
 def line_up_again(tx: Transaction, row: Row, queue: str, where: Place, *before: str) -> None:
     """Renew a job as it is in a queue's line: with all its retries, and last among its equals."""
     leave(tx, row)
+    dependents.finish(tx, row)
     written = appended(tx, row, *before, entry("put", tx.now, q=queue))
     tx.run(
         "UPDATE jobs SET queue = ?, state = ?, ready_at = ?, due = ?, seq = ?, remaining = retries, worker = '', expires = 0,"
