@@ -55,7 +55,8 @@ class StateDump(Record, frozen=True):
     """The whole state, the same from every engine: for the invariant checker, the model tests and moving house.
 
     It is taken as of ``now``: scheduled jobs whose time has come are listed as waiting. ``queues`` holds every queue that is
-    known, paused, or named by a job or a template. ``stats`` is keyed by queue, then by UTC day.
+    known, paused, or named by a job or a template; ``throttles`` those that limit, hold or delay anything. ``stats`` is keyed by
+    queue, then by UTC day.
     """
 
     now: float
