@@ -63,10 +63,12 @@ MENDABLE = {
     "its only dependency lost": ("DELETE FROM dependencies", "depends-by-state"),
     "dependents never told": (f"UPDATE dependencies SET on_job = {of('complete')}", "untold-dependents"),
     "place of a waiting job": (
-        f"INSERT INTO throttle_jobs VALUES ('narrow', {of('waiting')}, 5)",
+        f"INSERT INTO throttle_jobs VALUES ('narrow', {of('waiting')}, 5, 0, 'q', 0, 0, 0)",
         "stray-place",
     ),
     "throttle's note lost": (f"DELETE FROM throttle_jobs WHERE job = {of('throttled')}", "missing-throttle"),
+    "throttle's note old": ("UPDATE throttle_jobs SET priority = 5 WHERE line = 1", "out-of-line"),
+    "throttle's note of a running job": ("UPDATE throttle_jobs SET line = 2 WHERE line = 0", "out-of-line"),
     "release of a waiting job": (f"INSERT INTO releases VALUES ({of('waiting')})", "stray-release"),
     "index of tags short": ("DELETE FROM tags WHERE tag = 'green'", "missing-tag"),
     "index of tags long": (f"INSERT INTO tags VALUES ('x', {of('waiting')}, 1)", "stray-tag"),

@@ -61,6 +61,13 @@ UNTOLD = """SELECT DISTINCT other.id, other.jid FROM dependencies JOIN jobs ON j
     AND (other.state = 'complete' OR (other.state = 'failed' AND jobs.on_dependency_failure <> 'wait'))"""
 """Jobs that are over, whose dependents wait all the same, and that are not on the list of those to be told."""
 
+LINE = """(SELECT CASE state WHEN 'throttled' THEN 1 WHEN 'waiting' THEN 2 ELSE 0 END, queue, priority, ready_at, seq
+    FROM jobs WHERE id = throttle_jobs.job)"""
+"""What throttles should have noted of a job's place in the line."""
+
+_OUT_OF_LINE = f"""SELECT job, throttle FROM throttle_jobs WHERE (line, queue, priority, ready_at, seq) NOT IN {LINE}
+    AND (line > 0 OR job IN (SELECT id FROM jobs WHERE state IN ('throttled', 'waiting')))"""
+
 UNKNOWN = (
     f"state NOT IN ({', '.join(repr(str(state)) for state in State)})"
     " OR on_dependency_failure NOT IN ('wait', 'run', 'fail', 'cancel')"
@@ -78,7 +85,7 @@ def inspect(tx: Transaction) -> list[Finding]:
     if damage:
         return damage
     unknown = list(_unknown(tx))
-    own = [*_strays(tx), *_untold(tx), *_broken(tx), *_templates(tx), *_options(tx), *_counters(tx)]
+    own = [*_strays(tx), *_out_of_line(tx), *_untold(tx), *_broken(tx), *_templates(tx), *_options(tx), *_counters(tx)]
     # A record in no state at all cannot be shown; with it, the whole state cannot either.
     return [*unknown, *own] if unknown else [*own, *check(dump(tx))]
 
@@ -110,6 +117,12 @@ def _strays(tx: Transaction) -> Iterator[Finding]:
         count = tx.value(f"SELECT count(*) FROM {stray.where}")
         if count:
             yield Finding(stray.code, str(count), stray.message)
+
+
+def _out_of_line(tx: Transaction) -> Iterator[Finding]:
+    for job, throttle in tx.all(_OUT_OF_LINE):
+        jid = tx.value("SELECT jid FROM jobs WHERE id = ?", job) or str(job)
+        yield Finding("out-of-line", jid, f"is in another place of the line than throttle {throttle} has noted")
 
 
 def _unknown(tx: Transaction) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ from stanchion.engine.sqlite.inspection import (
     COMPLETE,
     DAMAGED,
     HIGHEST,
+    LINE,
     STRAYS,
     UNKNOWN,
     UNTOLD,
@@ -80,6 +81,7 @@ def _mend(tx: Transaction) -> None:
         tx.run(f"DELETE FROM {stray.where}")
     for row in rows(tx, SELECT):
         _realign(tx, row)
+    tx.run(f"UPDATE throttle_jobs SET (line, queue, priority, ready_at, seq) = {LINE}")
     _mend_dependents(tx)
     for change in _RECOUNT:
         tx.run(change)

@@ -41,7 +41,7 @@ CREATE INDEX jobs_line ON jobs (queue, priority DESC, ready_at, seq) WHERE state
 CREATE INDEX jobs_locks ON jobs (queue, expires, seq) WHERE state IN ('running', 'stalled');
 CREATE INDEX jobs_schedule ON jobs (queue, due, seq) WHERE state = 'scheduled';
 CREATE INDEX jobs_held ON jobs (queue, state, ready_at, seq) WHERE state IN ('depends', 'throttled');
-CREATE INDEX jobs_throttled ON jobs (queue, priority DESC, ready_at, seq) WHERE state = 'throttled';
+CREATE INDEX jobs_throttled ON jobs (queue, throttles, priority DESC, ready_at, seq) WHERE state = 'throttled';
 CREATE INDEX jobs_failed ON jobs (failure_group, failed_at, seq) WHERE state = 'failed';
 CREATE INDEX jobs_complete ON jobs (completed_at, seq) WHERE state = 'complete';
 CREATE INDEX jobs_worker ON jobs (worker, expires) WHERE worker <> '';
@@ -82,10 +82,21 @@ CREATE TABLE throttle_jobs (                    -- of jobs that are not complete
     throttle TEXT NOT NULL,
     job INTEGER NOT NULL,
     held_since REAL,                            -- it holds a place: it runs
+    line INTEGER NOT NULL,                      -- 1 while the job is throttled, 2 while it is waiting; then where in the line:
+    queue TEXT NOT NULL,
+    priority REAL NOT NULL,
+    ready_at REAL NOT NULL,
+    seq INTEGER NOT NULL,
     PRIMARY KEY (throttle, job)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX throttle_jobs_of_job ON throttle_jobs (job);
 CREATE INDEX throttle_jobs_held ON throttle_jobs (throttle, held_since) WHERE held_since IS NOT NULL;
+CREATE INDEX throttle_jobs_line ON throttle_jobs (throttle, queue, priority DESC, ready_at, seq) WHERE line > 0;
+CREATE INDEX throttle_jobs_pending ON throttle_jobs (throttle, queue) WHERE line = 1;
+CREATE TRIGGER jobs_lined_up AFTER UPDATE OF state, queue, priority, ready_at, seq ON jobs
+WHEN NEW.throttles <> '[]' AND (OLD.state IN ('throttled', 'waiting') OR NEW.state IN ('throttled', 'waiting'))
+BEGIN UPDATE throttle_jobs SET line = CASE NEW.state WHEN 'throttled' THEN 1 WHEN 'waiting' THEN 2 ELSE 0 END,
+    queue = NEW.queue, priority = NEW.priority, ready_at = NEW.ready_at, seq = NEW.seq WHERE job = NEW.id; END;
 
 CREATE TABLE queues (
     name TEXT PRIMARY KEY,

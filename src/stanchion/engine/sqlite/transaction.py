@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 R = TypeVar("R")
@@ -37,6 +37,10 @@ class Transaction:
     def all(self, sql: str, *args: Any) -> list[tuple[Any, ...]]:
         """Every row."""
         return self._execute(sql, args).fetchall()
+
+    def each(self, sql: str, *args: Any) -> Iterator[tuple[Any, ...]]:
+        """The rows, one by one; what they are read from must not be changed meanwhile."""
+        return iter(self._execute(sql, args))
 
     def one(self, sql: str, *args: Any) -> tuple[Any, ...] | None:
         """The first row, or None."""

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from stanchion.commands import Depend, Get, Log, MultiGet, SetPriority, Undepend
+from stanchion.engine.sqlite.handlers import throttles
 from stanchion.engine.sqlite.handlers.dependents import (
     refuse_circle,
     release_if_free,
@@ -15,7 +16,7 @@ from stanchion.engine.sqlite.handlers.dependents import (
     wait_for,
 )
 from stanchion.engine.sqlite.handlers.history import append, entry
-from stanchion.engine.sqlite.handlers.rows import Row, find, find_all, job_of, require, texts
+from stanchion.engine.sqlite.handlers.rows import Row, find, find_all, job_of, names, require, texts
 from stanchion.engine.sqlite.transaction import Transaction
 from stanchion.errors import BadArgument, JobNotDepending
 from stanchion.records import Job
@@ -35,6 +36,8 @@ def multiget(tx: Transaction, command: MultiGet) -> tuple[Job, ...]:
 def set_priority(tx: Transaction, command: SetPriority) -> float:
     row = require(tx, command.jid)
     tx.run("UPDATE jobs SET priority = ? WHERE id = ?", command.priority, row.id)
+    if row.throttles != "[]":
+        throttles.let_all_in(tx, names(row.throttles))
     return command.priority
 
 

@@ -58,8 +58,7 @@ def leave(tx: Transaction, row: Row) -> None:
     """The job leaves its state: what that state kept elsewhere goes. The caller gives it a new state, or removes it."""
     if row.state == State.FAILED and row.failed_at is not None:
         uncount_failed(tx, row.queue, row.failed_at)
-    if row.state == State.RUNNING:
-        throttles.give_back(tx, row)
+    throttles.step_back(tx, row)
 
 
 def tell_robbed(tx: Transaction, row: Row, mover: str) -> None:

@@ -55,7 +55,10 @@ def peek(tx: Transaction, command: Peek) -> tuple[Job, ...]:
     left = command.count - len(found)
     if left:
         _bring_in_line(tx, command.queue, left)
-        found += rows(tx, _LINE, command.queue, left)
+        line = rows(tx, _LINE, command.queue, left)
+        if len(line) < left and throttles.let_in_queue(tx, command.queue):
+            line = rows(tx, _LINE, command.queue, left)
+        found += line
     return tuple(job_of(row, tx.now) for row in found if problem(row) is None)
 
 
@@ -111,7 +114,7 @@ def _take(tx: Transaction, queue: str, count: int) -> list[Row]:
         admitted = _admit(tx, found, wanted)
         fresh.update({row.id: row for row in admitted})
         passed_over += len(found) - len(admitted)
-        if len(found) < wanted:
+        if len(found) < wanted and not throttles.let_in_queue(tx, queue):
             break
     return list(fresh.values())
 
@@ -119,7 +122,6 @@ def _take(tx: Transaction, queue: str, count: int) -> list[Row]:
 def _bring_in_line(tx: Transaction, queue: str, count: int) -> None:
     spawn_due(tx, queue, count)
     tx.run(_COME_DUE, queue, tx.now)
-    throttles.let_in_queue(tx, queue)
 
 
 def _admit(tx: Transaction, found: Iterable[Row], count: int) -> list[Row]:
@@ -139,8 +141,8 @@ def _take_places(tx: Transaction, row: Row) -> bool:
     if throttles.has_room(tx, names(row.throttles)):
         throttles.take_places(tx, row.id)
         return True
-    tx.run("UPDATE jobs SET state = 'throttled' WHERE id = ?", row.id)
     append(tx, row, entry("throttled", tx.now, q=row.queue))
+    throttles.hold_back(tx, row)
     return False
 
 

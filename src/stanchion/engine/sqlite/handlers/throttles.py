@@ -23,16 +23,39 @@ STEP = 1000
 
 EXPIRED_STEP = 100
 
+_WAITING = 2  # what throttle_jobs.line says of a waiting job
+
 _LIMIT = "SELECT maximum FROM throttles WHERE id = ? AND (expires IS NULL OR expires > ?)"
 _HELD = "SELECT count(*) FROM throttle_jobs WHERE throttle = ? AND held_since IS NOT NULL"
 _PENDING = (
-    "FROM throttle_jobs JOIN jobs ON jobs.id = throttle_jobs.job WHERE throttle_jobs.throttle = ?"
-    " AND jobs.state = 'throttled' ORDER BY jobs.priority DESC, jobs.ready_at, jobs.seq"
+    "FROM throttle_jobs JOIN jobs ON jobs.id = throttle_jobs.job WHERE throttle = ? AND line = 1"
+    " ORDER BY jobs.priority DESC, jobs.ready_at, jobs.seq"
+)
+# From one queue, or set of throttles, to the next in an index, however many jobs wait in each.
+_QUEUES = """WITH RECURSIVE queues(queue) AS (
+    SELECT min(queue) FROM throttle_jobs WHERE throttle = ?1 AND line = 1
+    UNION ALL SELECT (SELECT min(queue) FROM throttle_jobs WHERE throttle = ?1 AND line = 1 AND queue > queues.queue)
+    FROM queues WHERE queue IS NOT NULL)
+    SELECT queue FROM queues WHERE queue IS NOT NULL LIMIT ?2"""
+_SETS = """WITH RECURSIVE sets(throttles) AS (
+    SELECT min(throttles) FROM jobs WHERE queue = ?1 AND state = 'throttled'
+    UNION ALL SELECT (SELECT min(throttles) FROM jobs WHERE queue = ?1 AND state = 'throttled' AND throttles > sets.throttles)
+    FROM sets WHERE throttles IS NOT NULL)
+    SELECT throttles FROM sets WHERE throttles IS NOT NULL LIMIT ?2"""
+_LINE = (
+    "SELECT job, line, throttles FROM throttle_jobs JOIN jobs ON jobs.id = job WHERE throttle = ? AND throttle_jobs.queue = ?"
+    " AND line > 0 ORDER BY throttle_jobs.priority DESC, throttle_jobs.ready_at, throttle_jobs.seq LIMIT ?"
 )
 _PENDING_HERE = (
-    "SELECT id, queue, throttles FROM jobs WHERE queue = ? AND state = 'throttled'"
-    " ORDER BY priority DESC, ready_at, seq LIMIT ?"
+    "SELECT id, throttles FROM jobs WHERE queue = ? AND state = 'throttled'"
+    " AND throttles IN (SELECT value FROM json_each(?)) ORDER BY priority DESC, ready_at, seq LIMIT ?"
 )
+_JOIN = (
+    "INSERT INTO throttle_jobs SELECT ?, id, NULL, CASE state WHEN 'throttled' THEN 1 WHEN 'waiting' THEN 2 ELSE 0 END,"
+    " queue, priority, ready_at, seq FROM jobs WHERE id = ?"
+)
+_TAKE_PLACES = "UPDATE throttle_jobs SET held_since = ?, line = 0 WHERE job = ?"
+_STEP_BACK = "UPDATE throttle_jobs SET held_since = NULL, line = 0 WHERE job = ? AND (held_since IS NOT NULL OR line = 2)"
 _EXPIRED = "SELECT id FROM throttles WHERE expires <= ? LIMIT ?"
 
 
@@ -44,46 +67,65 @@ def has_room(tx: Transaction, throttles: Iterable[str]) -> bool:
 def join(tx: Transaction, job: int, throttles: Iterable[str]) -> None:
     """Note which throttles a job counts for, instead of those noted before."""
     tx.run("DELETE FROM throttle_jobs WHERE job = ?", job)
-    tx.run_many("INSERT INTO throttle_jobs (throttle, job) VALUES (?, ?)", [(throttle, job) for throttle in throttles])
+    tx.run_many(_JOIN, [(throttle, job) for throttle in throttles])
 
 
 def take_places(tx: Transaction, job: int) -> None:
     """Let a job that starts to run take a place in each of its throttles."""
-    tx.run("UPDATE throttle_jobs SET held_since = ? WHERE job = ?", tx.now, job)
+    tx.run(_TAKE_PLACES, tx.now, job)
 
 
-def give_back(tx: Transaction, row: Row) -> None:
-    """Free the places of a job that no longer runs, and let the next ones come in line."""
-    for throttle in names(row.throttles):
-        if tx.run(_GIVE_BACK, throttle, row.id):
-            let_in(tx, throttle)
+def step_back(tx: Transaction, row: Row) -> None:
+    """Free the places of a job that no longer runs or waits in line, and let others come in line instead."""
+    if row.throttles != "[]" and tx.run(_STEP_BACK, row.id):
+        let_all_in(tx, names(row.throttles))
 
 
 def leave(tx: Transaction, row: Row) -> None:
     """The job no longer counts for any throttle."""
     if row.throttles != "[]":
-        give_back(tx, row)
         tx.run("DELETE FROM throttle_jobs WHERE job = ?", row.id)
 
 
+def hold_back(tx: Transaction, row: Row) -> None:
+    """Take a job, for which one of its throttles has no place, out of the line: others may have the places of the rest."""
+    tx.run("UPDATE jobs SET state = 'throttled' WHERE id = ?", row.id)
+    let_all_in(tx, names(row.throttles))
+
+
+def let_all_in(tx: Transaction, throttles: Iterable[str]) -> None:
+    """Let those that wait for any of the throttles come in line, as far as there is room."""
+    for throttle in throttles:
+        let_in(tx, throttle)
+
+
 def let_in(tx: Transaction, throttle: str) -> None:
-    """Let those that wait for the throttle come in line, the best first, as far as it and their others have room."""
-    if _room(tx, throttle) > 0:
-        _let_in(tx, f"SELECT jobs.id, jobs.queue, jobs.throttles {_PENDING} LIMIT ?", throttle)
+    """Let those that wait for the throttle come in line, as far as there is room.
 
-
-def let_in_queue(tx: Transaction, queue: str) -> None:
-    """Let those of a queue come in line that there is room for.
-
-    ``let_in`` may have given the room to a job that then did not use it: one that was canceled, or whose queue is paused. So
-    each pop looks again, and nobody is held back while there is a place.
+    In each queue, since nobody knows which is popped next: the best come in, as many as have room beside those in line that
+    are better still.
     """
-    _let_in(tx, _PENDING_HERE, queue)
+    room = _room(tx, throttle)
+    if room > 0:
+        for (queue,) in tx.all(_QUEUES, throttle, STEP):
+            _let_in(tx, throttle, queue, room)
+
+
+def let_in_queue(tx: Transaction, queue: str) -> bool:
+    """Let all those of a queue come in line that have room; True if there are any.
+
+    For pops that find the line empty: so nobody is held back while there is a place, whatever the room was given to before.
+    """
+    rooms = _Rooms(tx)
+    sets = _sets_with_room(tx, queue, rooms)
+    found = [job for job, wanted in tx.all(_PENDING_HERE, queue, texts(sets), STEP) if rooms.take(wanted)] if sets else []
+    _come_in(tx, queue, found)
+    return bool(found)
 
 
 def may_come(tx: Transaction, queue: str) -> bool:
     """Would ``let_in_queue`` let anybody in?"""
-    return bool(_with_room(tx, tx.all(_PENDING_HERE, queue, STEP)))
+    return bool(_sets_with_room(tx, queue, _Rooms(tx)))
 
 
 def let_in_after_expiry(tx: Transaction) -> None:
@@ -91,9 +133,6 @@ def let_in_after_expiry(tx: Transaction) -> None:
     for (throttle,) in tx.all(_EXPIRED, tx.now, EXPIRED_STEP):
         tx.run("DELETE FROM throttles WHERE id = ?", throttle)
         let_in(tx, throttle)
-
-
-_GIVE_BACK = "UPDATE throttle_jobs SET held_since = NULL WHERE throttle = ? AND job = ? AND held_since IS NOT NULL"
 
 
 def set_throttle(tx: Transaction, command: SetThrottle) -> None:
@@ -162,23 +201,55 @@ def pending_of(tx: Transaction, throttle: str) -> tuple[str, ...]:
     return tuple(jid for (jid,) in tx.all(f"SELECT jobs.jid {_PENDING}", throttle))
 
 
-def _let_in(tx: Transaction, pending: str, where: str) -> None:
-    for job, queue in _with_room(tx, tx.all(pending, where, STEP)):
+class _Rooms(dict[str, float]):
+    """How many places are free in each throttle that is asked for, less those that were given to jobs since."""
+
+    def __init__(self, tx: Transaction) -> None:
+        self._tx = tx
+        self._full: set[str] = set()  # sets of throttles, as texts, that were found full: they do not get room again
+
+    def __missing__(self, throttle: str) -> float:
+        room = self[throttle] = _room(self._tx, throttle)
+        return room
+
+    def take(self, text: str) -> bool:
+        """Take a place in each of a job's throttles; False, and nothing is taken, if one of them has none."""
+        if text in self._full:
+            return False
+        wanted = names(text)
+        if any(self[throttle] <= 0 for throttle in wanted):
+            self._full.add(text)
+            return False
+        self.update({throttle: self[throttle] - 1 for throttle in wanted})
+        return True
+
+    def has(self, text: str) -> bool:
+        """Has each of a job's throttles a place?"""
+        return all(self[throttle] > 0 for throttle in names(text))
+
+
+def _sets_with_room(tx: Transaction, queue: str, rooms: _Rooms) -> list[str]:
+    return [text for (text,) in tx.all(_SETS, queue, STEP) if rooms.has(text)]
+
+
+def _let_in(tx: Transaction, throttle: str, queue: str, slots: float) -> None:
+    rooms = _Rooms(tx)
+    found = []
+    for job, line, wanted in tx.each(_LINE, throttle, queue, STEP):
+        if slots <= 0:
+            break
+        if line == _WAITING:
+            slots -= 1
+        elif rooms.take(wanted):
+            slots -= 1
+            found.append(job)
+    _come_in(tx, queue, found)
+
+
+def _come_in(tx: Transaction, queue: str, found: Iterable[int]) -> None:
+    for job in found:
         tx.run("UPDATE jobs SET state = 'waiting' WHERE id = ?", job)
         tx.wake(queue)
-
-
-def _with_room(tx: Transaction, pending: Iterable[tuple[int, str, str]]) -> list[tuple[int, str]]:
-    """Of the pending jobs, best first, those that could start now, one beside the other, with their queues."""
-    rooms: dict[str, float] = {}
-    found = []
-    for job, queue, text in pending:
-        wanted = names(text)
-        rooms.update({throttle: _room(tx, throttle) for throttle in wanted if throttle not in rooms})
-        if all(rooms[throttle] > 0 for throttle in wanted):
-            rooms.update({throttle: rooms[throttle] - 1 for throttle in wanted})
-            found.append((job, queue))
-    return found
 
 
 def _room(tx: Transaction, throttle: str) -> float:
