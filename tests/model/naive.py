@@ -167,26 +167,39 @@ class Naive:
         return all(self.room(throttle) > 0 for throttle in job.throttles)
 
     def let_in(self, throttle: str) -> None:
-        pending = (job for job in self.jobs.values() if job.state == "throttled" and throttle in job.throttles)
-        self.come_in(sorted(pending, key=lambda job: job.line), throttle)
+        """In each queue, as many of the best as the throttle has room for are, or come, in line."""
+        if self.room(throttle) <= 0:
+            return
+        for queue in sorted({job.queue for job in self.jobs.values() if job.state == "throttled"}):
+            slots = self.room(throttle)
+            bearing = [job for job in self.jobs.values() if job.queue == queue and throttle in job.throttles]
+            rooms = {other: self.room(other) for job in bearing for other in job.throttles}
+            for job in sorted(bearing, key=lambda job: job.line):
+                if slots <= 0:
+                    break
+                if job.state == "throttled" and all(rooms[other] > 0 for other in job.throttles):
+                    job.state = "waiting"
+                    slots -= 1
+                    for other in job.throttles:
+                        rooms[other] -= 1
+                elif job.state == "waiting" and not job.held:
+                    slots -= 1
 
-    def come_in(self, pending: list[Item], full: str | None = None) -> None:
-        """Let jobs come in line while there is room for them, those counted that came in before them."""
+    def let_all_in(self, throttles: tuple[str, ...]) -> None:
+        for throttle in throttles:
+            self.let_in(throttle)
+
+    def let_in_queue(self, queue: str) -> bool:
+        """Whoever of the queue has room in all its throttles comes in line, those that came before counted."""
+        pending = sorted(self.in_state(queue, "throttled"), key=lambda job: job.line)
         rooms = {throttle: self.room(throttle) for job in pending for throttle in job.throttles}
+        came = False
         for job in pending:
-            if full is not None and rooms[full] <= 0:
-                return
             if all(rooms[throttle] > 0 for throttle in job.throttles):
-                job.state = "waiting"
+                job.state, came = "waiting", True
                 for throttle in job.throttles:
                     rooms[throttle] -= 1
-
-    def give_back(self, job: Item) -> None:
-        for throttle in job.throttles:
-            if throttle in job.held:
-                job.held -= {throttle}
-                self.let_in(throttle)
-        job.held = frozenset()
+        return came
 
     # Lines
 
@@ -194,8 +207,9 @@ class Naive:
         if job.state == "failed":
             counts = self.counter(job.queue, job.failed_at)
             counts[2] = max(0, counts[2] - 1)
-        if job.state == "running":
-            self.give_back(job)
+        if job.held or job.state == "waiting":
+            job.state, job.held = "leaving", frozenset()
+            self.let_all_in(job.throttles)
 
     def stand(self, job: Item, due: float) -> None:
         """Put a job in its queue's line: at once, or when it is due, or after what it depends on."""
@@ -380,7 +394,7 @@ class Naive:
 
     def do_timeout(self, t: c.Timeout) -> None:
         for job in [self.running(jid) for jid in t.jids]:
-            self.give_back(job)
+            self.leave(job)
             self.note(job, "timed-out")
             job.state, job.worker, job.expires, job.grace, job.ready_at = "stalled", "", 0.0, False, self.now
 
@@ -399,14 +413,23 @@ class Naive:
         for job in self.lapsed(p.queue)[: p.count - len(taken)]:
             self.lapse(job, taken, p)
         room = self.still(p, taken, limit)
-        if room > 0:
-            self.bring(p.queue, room)
-        for job in sorted(self.in_state(p.queue, "waiting"), key=lambda j: j.line):
-            if room <= 0:
-                break
-            if self.try_take(job, taken):
-                room -= 1
+        taken += self.take(p.queue, room)
         return tuple(self.hand(job, p) for job in taken)
+
+    def take(self, queue: str, count: int) -> list[Item]:
+        if count > 0:
+            self.bring(queue, count)
+        fresh: list[Item] = []
+        while len(fresh) < count:
+            wanted = count - len(fresh)
+            line = sorted(self.in_state(queue, "waiting"), key=lambda j: j.line)[: len(fresh) + wanted]
+            found = [job for job in line if job not in fresh]
+            for job in found:
+                if len(fresh) < count:
+                    self.try_take(job, fresh)
+            if len(found) < wanted and not self.let_in_queue(queue):
+                break
+        return fresh
 
     def still(self, p: c.Pop, taken: list[Item], limit: int) -> int:
         running = {job.jid for job in self.in_state(p.queue, "running")} | {job.jid for job in taken}
@@ -418,8 +441,9 @@ class Naive:
             job.held = frozenset(job.throttles)
             taken.append(job)
             return True
-        job.state = "throttled"
         self.note(job, "throttled", q=job.queue)
+        job.state = "throttled"
+        self.let_all_in(job.throttles)
         return False
 
     def lapsed(self, queue: str) -> list[Item]:
@@ -462,7 +486,6 @@ class Naive:
         for job in self.in_state(queue, "scheduled"):
             if job.due <= self.now:
                 job.state, job.ready_at, job.due = "waiting", job.due, 0.0
-        self.come_in(sorted(self.in_state(queue, "throttled"), key=lambda job: job.line))
 
     def spawn(self, template: Template, limit: int) -> int:
         r = template.record
@@ -499,8 +522,11 @@ class Naive:
         found = self.in_state(p.queue, "stalled") + self.lapsed(p.queue)
         found = found[: p.count]
         if len(found) < p.count:
-            self.bring(p.queue, p.count - len(found))
-            found += sorted(self.in_state(p.queue, "waiting"), key=lambda j: j.line)[: p.count - len(found)]
+            left = p.count - len(found)
+            self.bring(p.queue, left)
+            if len(self.in_state(p.queue, "waiting")) < left:
+                self.let_in_queue(p.queue)
+            found += sorted(self.in_state(p.queue, "waiting"), key=lambda j: j.line)[:left]
         return tuple(self.record(job) for job in found)
 
     def do_heartbeat(self, h: c.Heartbeat) -> float:
@@ -585,7 +611,9 @@ class Naive:
         return tuple(self.record(self.jobs[jid]) for jid in g.jids if jid in self.jobs)
 
     def do_priority(self, p: c.SetPriority) -> float:
-        self.need(p.jid).priority = p.priority
+        job = self.need(p.jid)
+        job.priority = p.priority
+        self.let_all_in(job.throttles)
         return p.priority
 
     def do_log(self, x: c.Log) -> None:
@@ -810,13 +838,14 @@ class Naive:
         return tuple(found)
 
     def do_worker(self, w: c.JobsOfWorker) -> WorkerJobs:
-        held = sorted(self.holding(w.worker), key=lambda j: (-j.expires, j.seq))
+        held = sorted(self.holding(w.worker), key=lambda j: (-j.expires, -j.seq))
         return WorkerJobs(
             tuple(j.jid for j in held if j.expires > self.now), tuple(j.jid for j in held if j.expires <= self.now)
         )
 
     def do_worker_deregister(self, d: c.Deregister) -> int:
-        return sum(self.workers.pop(worker, None) is not None for worker in d.workers)
+        oldest = self.now - self.option("max-worker-age")
+        return sum(self.workers.pop(worker, -1.0) >= oldest for worker in d.workers)
 
     def do_throttle_set(self, t: c.SetThrottle) -> None:
         self.limits[t.id] = (t.maximum, self.now + t.expiration if t.expiration else None)
