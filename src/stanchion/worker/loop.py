@@ -120,13 +120,13 @@ class Worker:
         done = 0
         deadline: float | None = None
         while True:
-            if self._stops and deadline is None:
-                deadline = time.monotonic() + self._stop_seconds
-                log.info("worker %s stops: %d jobs still run", self.name, len(self._running))
             ticket = self._client.ticket()
             started = self._turn()
             done += started
-            if self._stops and (not self._running or self._stops > 1 or time.monotonic() >= (deadline or 0)):
+            if self._stops and deadline is None:  # after the turn: a signal can come in the middle of it
+                deadline = time.monotonic() + self._stop_seconds
+                log.info("worker %s stops: %d jobs still run", self.name, len(self._running))
+            if deadline is not None and (not self._running or self._stops > 1 or time.monotonic() >= deadline):
                 self._hand_back()
                 return done
             idle = started == 0 and not self._unsettled
