@@ -8,6 +8,7 @@ import sys
 
 import click
 
+from stanchion.cli.shell import Shell, pass_shell
 from stanchion.tasks import App
 from stanchion.worker import Worker
 
@@ -23,7 +24,10 @@ from stanchion.worker import Worker
     "--stop-seconds", type=click.FloatRange(0), default=30.0, show_default=True, help="Time for jobs to end after SIGTERM."
 )
 @click.option("--burst", is_flag=True, help="Stop when the queues are empty.")
-def worker(app: str, queues: tuple[str, ...], threads: int, name: str | None, stop_seconds: float, burst: bool) -> None:
+@pass_shell
+def worker(
+    shell: Shell, app: str, queues: tuple[str, ...], threads: int, name: str | None, stop_seconds: float, burst: bool
+) -> None:
     """Run jobs: pop them from the queues, in the order given, and run the app's tasks for them.
 
     SIGTERM or Ctrl-C stops taking jobs and lets those that run finish; a second one hands them back at once.
@@ -31,12 +35,15 @@ def worker(app: str, queues: tuple[str, ...], threads: int, name: str | None, st
     Example: stanchion worker tasks:app -q mail -q default
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    found = Worker(load(app), queues, threads=threads, name=name, stop_seconds=stop_seconds)
+    found = Worker(load(app, shell.url), queues, threads=threads, name=name, stop_seconds=stop_seconds)
     found.run(burst=True) if burst else found.run_with_signals()
 
 
-def load(path: str) -> App:
-    """The app that ``module:name`` names; modules of the current folder are found, as with ``python -m``."""
+def load(path: str, url: str | None) -> App:
+    """The app that ``module:name`` names, on another store if a URL is given.
+
+    Modules of the current folder are found, as with ``python -m``.
+    """
     module, _, name = path.partition(":")
     sys.path.insert(0, "")
     try:
@@ -46,4 +53,6 @@ def load(path: str) -> App:
     app = getattr(found, name or "app", None)
     if not isinstance(app, App):
         raise click.BadParameter(f"{module} has no stanchion.App called {name or 'app'!r}", param_hint="MODULE:APP")
+    if url is not None:
+        app.use(url)
     return app

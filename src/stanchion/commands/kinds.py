@@ -13,6 +13,7 @@ from typing import Annotated, Any
 from stanchion.records import DependencyPolicy
 from stanchion.rules.jsontext import MAX_DATA_BYTES, json_problem
 from stanchion.rules.names import name_problem
+from stanchion.rules.recurrence import SHORTEST_INTERVAL
 
 MOST = 2**53
 """The largest whole number that every engine keeps exactly."""
@@ -221,8 +222,8 @@ MessageOrNone = Annotated[str | None, Text(optional=True)]
 Data = Annotated[str, Json()]
 DataOrKept = Annotated[str | None, Json(optional=True)]
 Delay = Annotated[float, Number(least=0, unit="seconds")]
-Interval = Annotated[float, Number(least=0, above=True, unit="seconds")]
-IntervalOrKept = Annotated[float | None, Number(least=0, above=True, unit="seconds", optional=True)]
+Interval = Annotated[float, Number(least=SHORTEST_INTERVAL, unit="seconds")]
+IntervalOrKept = Annotated[float | None, Number(least=SHORTEST_INTERVAL, unit="seconds", optional=True)]
 Priority = Annotated[float, Number()]
 PriorityOrKept = Annotated[float | None, Number(optional=True)]
 Retries = Annotated[int, Whole(least=-1)]

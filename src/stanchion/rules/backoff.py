@@ -1,8 +1,13 @@
-"""How long to wait before the next try. Attempts count from 1; every answer is in seconds."""
+"""How long to wait before the next try. Attempts count from 1; every answer is in seconds.
+
+A backoff is any function of the attempt: one of these, or the user's own. ``delay_after`` is how to ask it.
+"""
 
 from __future__ import annotations
 
+import math
 import random
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -11,6 +16,18 @@ Backoff = Callable[[int], float]
 
 MAX_DELAY = 86400.0
 """The cap that applies where none is given: a day."""
+
+LONGEST_DELAY = 366 * 86400.0
+"""The longest delay that any backoff is taken for, the user's own functions too: a year."""
+
+
+def delay_after(backoff: Backoff, attempt: int) -> float:
+    """What a backoff says, as a delay that a queue takes: 0 for what is negative or not a number, a year at most.
+
+    Raises what the user's function raises, and TypeError or ValueError where its answer is no number.
+    """
+    delay = float(backoff(attempt))
+    return 0.0 if math.isnan(delay) else min(max(delay, 0.0), LONGEST_DELAY)
 
 
 @dataclass(frozen=True)
@@ -51,6 +68,7 @@ class Exponential:
 
 def _power(factor: float, exponent: int) -> float:
     try:
-        return float(factor**exponent)
+        return float(factor) ** exponent
     except OverflowError:
-        return float("inf")
+        # Not infinity: 0 times that would be no number.
+        return sys.float_info.max

@@ -17,7 +17,7 @@ def name_problem(value: object) -> str | None:
         return "must not be empty"
     if "\0" in value:
         return "must not hold a NUL character"
-    if len(value) * 4 <= MAX_NAME_BYTES and value.isascii():
+    if len(value) <= MAX_NAME_BYTES and value.isascii():
         return None
     return _encoding_problem(value)
 

@@ -46,6 +46,11 @@ class App:
                 self._client = Client(self._url)
             return self._client
 
+    def use(self, url: str) -> None:
+        """Use the store at another URL from now on."""
+        self.close()
+        self._url = url
+
     @property
     def runnables(self) -> dict[str, Runnable]:
         """The code that jobs may run, by klass."""
