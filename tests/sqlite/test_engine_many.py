@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from stanchion import commands as c
+from stanchion.engine.sqlite.aio import AsyncSQLiteEngine
 from stanchion.engine.sqlite.engine import SQLiteEngine
 from stanchion.engine.sqlite.handlers import HANDLERS
 from stanchion.engine.sqlite.transaction import Transaction
+from stanchion.engine.sqlite.work import CHUNK
 from stanchion.errors import BadArgument, JobNotFound, JobNotRunning, StoreClosed
 
 NOW = 1_700_000_000.0
@@ -96,6 +99,34 @@ def test_what_concerns_them_all_is_raised(engine: SQLiteEngine) -> None:
     engine.close()
     with pytest.raises(StoreClosed):
         engine.run_many([c.Put("q", "a", "K")], now=NOW)
+
+
+class Interrupted(list[c.Command[Any]]):
+    """Commands of which the second part is only asked for once the engine was closed."""
+
+    def __init__(self, close: Callable[[], None]) -> None:
+        super().__init__(c.Put("q", f"{n}", "K") for n in range(CHUNK + 3))
+        self._close = close
+
+    def __getitem__(self, part: Any) -> Any:
+        if part.start:
+            self._close()
+        return super().__getitem__(part)
+
+
+def test_what_ran_before_such_an_error_is_told(engine: SQLiteEngine) -> None:
+    store = engine.shared.get()
+    outcomes = engine.run_many(Interrupted(store.close), now=NOW)
+    assert [outcome.reply for outcome in outcomes[:CHUNK]] == [f"{n}" for n in range(CHUNK)]
+    assert [type(outcome.error) for outcome in outcomes[CHUNK:]] == [StoreClosed] * 3
+
+
+async def test_what_ran_before_such_an_error_is_told_to_those_who_await(path: Path) -> None:
+    async with AsyncSQLiteEngine(f"sqlite:///{path}?durability=fast") as engine:
+        with SQLiteEngine(f"sqlite:///{path}?durability=fast") as other:
+            outcomes = await engine.run_many(Interrupted(other.shared.get().close), now=NOW)
+        assert len([outcome for outcome in outcomes if outcome.error is None]) == CHUNK
+        assert [type(outcome.error) for outcome in outcomes[CHUNK:]] == [StoreClosed] * 3
 
 
 @pytest.mark.parametrize("now", [float("nan"), float("inf"), "soon", True])
