@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import uuid
 from collections.abc import Iterator
@@ -44,12 +45,12 @@ def put(shell: Shell, /, queue: str, klass: str | None, data: str, many: bool, *
     Example: stanchion put mail tasks.send '{"args": ["ada"], "kwargs": {}}' --priority 5
     """
     if many:
-        jids = [jid for puts in _read_many(queue, click.get_text_stream("stdin")) for jid in shell.client.put_many(puts)]
+        jids = [jid for puts in _read_many(queue, sys.stdin) for jid in shell.client.put_many(puts)]
         shell.answer(jids, f"{len(jids)} put")
         return
     if klass is None:
         raise click.UsageError("name the klass of the job")
-    text = click.get_text_stream("stdin").read() if data == "-" else data
+    text = sys.stdin.read() if data == "-" else data
     options["on_dependency_failure"] = options.pop("policy")
     options["tags"] = options["tags"] or None
     jid = shell.client.queues[queue].put(klass, RawJSON(text), **options)

@@ -113,15 +113,14 @@ class Json(Text):
 
 @dataclass(frozen=True)
 class Number(Kind):
-    """A finite number, at least ``least`` (more than it, with ``above``)."""
+    """A finite number, at least ``least``."""
 
     least: float = -math.inf
-    above: bool = False
     unit: str = ""
 
     @property
     def says(self) -> str:
-        bound = "" if self.least == -math.inf else f" {'above' if self.above else 'of at least'} {self.least:g}"
+        bound = "" if self.least == -math.inf else f" of at least {self.least:g}"
         return f"a number{f' of {self.unit}' if self.unit else ''}{bound}"
 
     def checked(self, value: Any) -> float:
@@ -129,7 +128,7 @@ class Number(Kind):
             raise ValueError(f"must be a number, not {value!r:.100}")
         if not math.isfinite(value) or abs(value) > MOST:
             raise ValueError(f"must be a finite number within 2^53, not {value!r:.100}")
-        if value < self.least or (self.above and value == self.least):
+        if value < self.least:
             raise ValueError(f"must be {self.says}, not {value!r}")
         number: float = value
         return number

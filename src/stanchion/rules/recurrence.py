@@ -40,7 +40,9 @@ def due_times(next_due: float, interval: float, now: float, backlog: int, limit:
 
 def changed_interval(next_due: float, old: float, new: float, now: float) -> float:
     """The next due time once the interval changes: moved by the difference, at most one new interval from now, and never
-    further into the past than it was due already."""
+    further into the past than it was due already. The same interval again changes nothing."""
+    if new == old:
+        return next_due
     moved = _whole(next_due - old + new)
     return min(max(moved, min(next_due, now)), now + new)
 

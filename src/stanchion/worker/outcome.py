@@ -10,7 +10,7 @@ from stanchion.client.data import encode
 from stanchion.commands import Command, Complete, Fail, Retry
 from stanchion.errors import BadArgument
 from stanchion.records import Job
-from stanchion.rules.backoff import Backoff
+from stanchion.rules.backoff import Backoff, delay_after
 
 UNKNOWN_KLASS = "unknown-klass"
 """The failure group of jobs whose klass no task of the worker has."""
@@ -83,7 +83,7 @@ def _complete(job: Job, value: Any) -> Command[Any]:
 def _retry(job: Job, group: str, message: str, backoff: Backoff) -> Command[Any]:
     tries = job.attempt if job.retries < 0 else job.retries - job.remaining + 1
     try:
-        delay = max(0.0, float(backoff(tries)))
+        delay = delay_after(backoff, tries)
     except Exception as error:  # noqa: BLE001 - the user's function: its fault is told, and the job is tried again
         delay, message = 0.0, f"{message}\n(its backoff raised {type(error).__name__}: {error})"
     return Retry(job.jid, job.queue, job.worker, delay, group, message, job.attempt)
