@@ -11,13 +11,10 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from stanchion.records import DependencyPolicy
+from stanchion.rules.config import MOST
 from stanchion.rules.jsontext import MAX_DATA_BYTES, json_problem
 from stanchion.rules.names import name_problem
 from stanchion.rules.recurrence import SHORTEST_INTERVAL
-
-MOST = 2**53
-"""The largest whole number that every engine keeps exactly."""
-
 
 @dataclass(frozen=True)
 class Kind:

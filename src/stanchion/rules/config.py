@@ -6,6 +6,9 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+MOST = 2**53
+"""The largest number that any engine is given: beyond it whole numbers are no longer exact, and storages overflow."""
+
 ConfigValue = float | str
 """The value of an option: a number for those that are numbers, a text for the rest."""
 
@@ -74,10 +77,11 @@ def _text(value: Any) -> str:
 
 
 def _number(value: Any) -> float:
+    is_one = isinstance(value, str | int | float) and not isinstance(value, bool)
     try:
-        number = float(value) if not isinstance(value, bool) else math.nan
-    except (TypeError, ValueError, OverflowError):
+        number = float(value) if is_one else math.nan
+    except (ValueError, OverflowError):
         number = math.nan
-    if not math.isfinite(number):
-        raise ValueError(f"must be a finite number, not {value!r:.100}")
+    if not abs(number) <= MOST:  # written so that NaN, which is neither less nor more, is refused too
+        raise ValueError(f"must be a finite number within 2^53, not {value!r:.100}")
     return int(number) if number.is_integer() else number

@@ -49,7 +49,16 @@ def test_jitter_is_drawn_anew_each_time() -> None:
 
 @pytest.mark.parametrize(
     ("said", "delay"),
-    [(5, 5), (0.25, 0.25), (-1, 0), (math.nan, 0), (-math.inf, 0), (math.inf, LONGEST_DELAY), (1e300, LONGEST_DELAY), ("2", 2)],
+    [
+        (5, 5),
+        (0.25, 0.25),
+        (-1, 0),
+        (math.nan, 0),
+        (-math.inf, 0),
+        (math.inf, LONGEST_DELAY),
+        (1e300, LONGEST_DELAY),
+        ("2", 2),
+    ],
 )
 def test_a_function_of_the_user_may_say_anything(said: float, delay: float) -> None:
     found = delay_after(lambda attempt: said, 1)

@@ -58,7 +58,7 @@ def test_each_job_is_asked_once() -> None:
 
     def ask(jid: str) -> list[str]:
         asked.append(jid)
-        return [f"{level}.{n}" for level in [int(jid.split(".")[0]) + 1] for n in range(10) if level < 20]
+        return [f"{level}.{n}" for level in [int(jid.split(".", maxsplit=1)[0]) + 1] for n in range(10) if level < 20]
 
     assert find_circle("0.0", ask) is None
     assert len(asked) == len(set(asked)) == 1 + 19 * 10

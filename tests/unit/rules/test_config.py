@@ -32,27 +32,25 @@ def test_the_defaults_of_the_specification() -> None:
 
 
 @pytest.mark.parametrize("name", NUMERIC + OF_QUEUES)
-@pytest.mark.parametrize("value", ["", "soon", "nan", "inf", "-Infinity", "1e999", math.nan, math.inf, None, True, [1], {}, b"1"])
+@pytest.mark.parametrize(
+    "value", ["", "soon", "nan", "inf", "-Infinity", "1e999", math.nan, math.inf, None, True, [1], {}, b"1", 2**54, "1e30"]
+)
 def test_a_numeric_option_takes_nothing_else(name: str, value: Any) -> None:
     with pytest.raises(ValueError, match="must be a finite number"):
         parse_option(name, value)
 
 
 @pytest.mark.parametrize(
-    ("given_", "kept"), [("30", 30), (" 30.0 ", 30), (30.0, 30), (0.5, 0.5), ("-1", -1), (10**30, 10**30), ("1e3", 1000)]
+    ("given_", "kept"), [("30", 30), (" 30.0 ", 30), (30.0, 30), (0.5, 0.5), ("-1", -1), (2**53, 2**53), ("1e3", 1000)]
 )
 def test_numbers_have_one_form(given_: Any, kept: float) -> None:
     found = parse_option("heartbeat", given_)
     assert (found, type(found)) == (kept, type(kept))
 
 
-@given(st.floats(allow_nan=False, allow_infinity=False) | st.integers())
+@given(st.floats(-(2**53), 2**53) | st.integers(-(2**53), 2**53))
 def test_a_number_stays_the_same(value: float) -> None:
-    try:
-        expected = float(value)
-    except OverflowError:
-        return
-    assert parse_option("heartbeat", value) == expected
+    assert parse_option("heartbeat", value) == parse_option("heartbeat", repr(value)) == value
 
 
 @pytest.mark.parametrize(("value", "kept"), [("red", "red"), (5, "5"), (0.5, "0.5"), ("nan", "nan")])

@@ -13,13 +13,29 @@ from stanchion.rules.jsontext import MAX_DEPTH, json_problem, nesting
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 values = st.recursive(scalars, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner))
-pieces = st.sampled_from([*'[]{}:,"\\ -+.eE0189aftn', "true", "null", '"a"', "\\u12aB", "\\ud800", "\t", "\x01", "é", "NaN", "1"])
+pieces = st.sampled_from(
+    [*'[]{}:,"\\ -+.eE0189aftn', "true", "null", '"a"', "\\u12aB", "\\ud800", "\t", "\x01", "é", "NaN", "1"]
+)
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        *("0", "-0", "1e5", "1E-5", "-1.5e+10", "1e999", "7" * 5000, "true", "false", "null", "[]", "{}", ' [1 ,2 ]\r\n\t"'[:-1]),
+        *(
+            "0",
+            "-0",
+            "1e5",
+            "1E-5",
+            "-1.5e+10",
+            "1e999",
+            "7" * 5000,
+            "true",
+            "false",
+            "null",
+            "[]",
+            "{}",
+            ' [1 ,2 ]\r\n\t"'[:-1],
+        ),
         *('""', '"\\ud800"', '"\\u0000"', '"\x7f"', '"\U0001f600"', '{"a":1,"a":2}', '"\\/\\b\\f\\n\\r\\t\\"\\\\"'),
     ],
 )
@@ -30,7 +46,25 @@ def test_json(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("", " ", "01", "1.", ".5", "+1", "-", "--1", "0x1", "1e", "1e+", "NaN", "Infinity", "-Infinity", "tru", "nul", "True"),
+        *(
+            "",
+            " ",
+            "01",
+            "1.",
+            ".5",
+            "+1",
+            "-",
+            "--1",
+            "0x1",
+            "1e",
+            "1e+",
+            "NaN",
+            "Infinity",
+            "-Infinity",
+            "tru",
+            "nul",
+            "True",
+        ),
         *("[", "[1,]", "[1 2]", "[,1]", "]", '{"a":1,}', "{a:1}", '{"a" 1}', "{1:2}", "1 1", "[1] 2", "//1", "[NaN]"),
         *("'x'", '"\x01"', '"a\tb"', '"\\x"', '"\\u12"', '"abc', "\ufeff1", "\u00a01", "\x00", "[\x0b1]"),
     ],
@@ -77,7 +111,9 @@ def test_depth_is_limited(opening: str, closing: str) -> None:
     assert json_problem(opening * (levels + 1) + "1" + closing * (levels + 1)) == "is nested deeper than 500"
 
 
-@pytest.mark.parametrize("text", ["[" * 10**6, '{"a":' * 10**5, "[" * 5 * 10**5 + "]" * 5 * 10**5, '"\\ud800"' + "[" * 10**5])
+@pytest.mark.parametrize(
+    "text", ["[" * 10**6, '{"a":' * 10**5, "[" * 5 * 10**5 + "]" * 5 * 10**5, '"\\ud800"' + "[" * 10**5]
+)
 def test_no_depth_exhausts_the_stack(text: str) -> None:
     assert json_problem(text) == "is nested deeper than 500"
 

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from stanchion.rules.names import MAX_NAME_BYTES, name_problem
 
 
-@pytest.mark.parametrize("name", ["a", " ", "..", "a/b?c=d&e", "x" * MAX_NAME_BYTES, "é" * 512, "💥" * 256, "\n", "\x7f", "null"])
+@pytest.mark.parametrize(
+    "name", ["a", " ", "..", "a/b?c=d&e", "x" * MAX_NAME_BYTES, "é" * 512, "💥" * 256, "\n", "\x7f", "null"]
+)
 def test_names(name: str) -> None:
     assert name_problem(name) is None
 

@@ -62,9 +62,12 @@ class Ballast:
         self._path = path + "-ballast"
 
     def fill(self) -> bool:
-        """Take the space, if there is enough; True if the ballast is there."""
+        """Take the space, if there is enough for it and as much again; True if the ballast is there."""
         if os.path.exists(self._path):
             return True
+        disk = os.statvfs(os.path.dirname(self._path))
+        if disk.f_bavail * disk.f_frsize < 2 * BALLAST_BYTES:
+            return False
         try:
             with open(self._path, "xb") as file:
                 os.posix_fallocate(file.fileno(), 0, BALLAST_BYTES)

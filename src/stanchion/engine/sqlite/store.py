@@ -287,13 +287,13 @@ class Store:
     # Sleeping
 
     def ticket(self) -> int:
-        """A mark of this moment, for ``sleep``."""
+        """A mark of this moment, for ``sleep``. What any process commits from now on is heard."""
+        if self._wake_file:
+            self._wake_file.watch()
         return self.bell.rung
 
     def sleep(self, since: int, timeout: float) -> bool:
         """Sleep until some process committed a change that may give work after ``since``; False after ``timeout`` s."""
-        if self._wake_file:
-            self._wake_file.watch()
         return self.bell.sleep(since, timeout)
 
     def heard(self, tell: Callable[[], None]) -> AbstractContextManager[None]:
