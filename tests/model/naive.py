@@ -496,7 +496,7 @@ class Naive:
             missed.append(due)
             due = r.next_due + len(missed) * r.interval
         if r.backlog > 0:
-            missed = missed[-(r.backlog + 1) :]
+            missed = [when for when in missed if when >= self.now - r.backlog * r.interval]
         for when in missed[:limit]:
             count += 1
             while f"{r.jid}-{count}" in self.jobs:

@@ -96,8 +96,9 @@ def test_every_missed_time_is_spawned_as_of_then(q: Rig) -> None:
 def test_a_backlog_limits_what_is_made_up_for(q: Rig) -> None:
     recur(q, 0, backlog=2)
     jobs = q.pop_jobs(95, count=50)
-    assert [job.ready_at for job in jobs] == [70.0, 80.0, 90.0]
+    assert [job.ready_at for job in jobs] == [80.0, 90.0]
     assert template(q).next_due == 100.0
+    assert [job.ready_at for job in q.pop_jobs(130, count=50)] == [110.0, 120.0, 130.0]
 
 
 @spec("fault.18")

@@ -16,6 +16,7 @@ from stanchion.rules.jsontext import MAX_DATA_BYTES, json_problem
 from stanchion.rules.names import name_problem
 from stanchion.rules.recurrence import SHORTEST_INTERVAL
 
+
 @dataclass(frozen=True)
 class Kind:
     """Anything. ``optional`` kinds take None for "not given"."""

@@ -35,6 +35,7 @@ def test_a_duration_is_not_before_the_start_of_its_bucket_nor_after_its_end(seco
     assert found == BUCKETS - 1 or seconds < STARTS[found + 1]
 
 
+@pytest.mark.slow
 @given(histograms, st.floats(0, 1))
 def test_a_quantile_is_the_start_of_a_bucket_with_enough_below_it(histogram: list[int], q: float) -> None:
     found = quantile(histogram, q)

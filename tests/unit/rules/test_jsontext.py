@@ -77,6 +77,7 @@ def test_a_lone_surrogate_is_told() -> None:
     assert json_problem('"\ud800"') == "holds a lone surrogate, which UTF-8 cannot encode"
 
 
+@pytest.mark.slow
 @given(values, st.booleans())
 def test_whatever_is_encoded_is_json(value: Any, ascii_only: bool) -> None:
     assert json_problem(json.dumps(value, ensure_ascii=ascii_only)) is None
@@ -95,6 +96,7 @@ def test_the_standard_library_agrees_on_any_text(text: str) -> None:
     assert (json_problem(text) is None) == is_json
 
 
+@pytest.mark.slow
 @given(values)
 def test_nesting_is_the_depth_of_the_value(value: Any) -> None:
     def depth(value: Any) -> int:
