@@ -21,7 +21,7 @@ from stanchion.engine.sqlite.store import Store
 from stanchion.engine.sqlite.subscription import LISTENING_SECONDS, Subscription
 from stanchion.engine.sqlite.transaction import Transaction
 from stanchion.engine.sqlite.work import check_now, chunks, grows, work_of, work_of_many
-from stanchion.errors import OutcomeUnknown, StanchionError, StoreBusy
+from stanchion.errors import OutcomeUnknown, StanchionError, StoreBusy, StoreClosed
 from stanchion.records import Event
 
 R = TypeVar("R")
@@ -175,14 +175,17 @@ class AsyncSubscription:
         self._in_thread = in_thread
 
     async def get(self, timeout: float | None = None) -> Event | None:
-        """The next event; None when ``timeout`` seconds pass without one, or once closed."""
+        """The next event; None when ``timeout`` seconds pass without one, or once it or its engine is closed."""
         deadline = float("inf") if timeout is None else time.monotonic() + timeout
         with _heard(self._store) as rung:
             while not self._subscription.closed:
                 rung.clear()
                 event = self._subscription.take()
                 if event is None:
-                    await self._in_thread(self._subscription.fetch)
+                    try:
+                        await self._in_thread(self._subscription.fetch)
+                    except StoreClosed:
+                        return None
                     event = self._subscription.take()
                 left = deadline - time.monotonic()
                 if event is not None or left <= 0:
@@ -196,7 +199,8 @@ class AsyncSubscription:
 
     async def close(self) -> None:
         """Listen no longer; a ``get`` that waits returns None."""
-        await self._in_thread(self._subscription.close)
+        with suppress(StoreClosed):
+            await self._in_thread(self._subscription.close)
 
     async def __aenter__(self) -> Self:
         return self

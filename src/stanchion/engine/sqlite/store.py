@@ -325,6 +325,7 @@ class Store:
             self._wake_file.close()
         if self._turns:
             self._turns.close()
+        self.bell.ring()  # who sleeps finds it closed
 
     def abandon(self) -> None:
         """In a forked child: never touch it again. Whoever refers to it gets StoreClosed."""

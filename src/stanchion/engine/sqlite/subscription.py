@@ -8,10 +8,12 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, Protocol, Self
 
 from stanchion.engine.sqlite.transaction import Transaction
 from stanchion.engine.sqlite.wakeups import Bell
+from stanchion.errors import StoreClosed
 from stanchion.records import Event
 
 LISTENING_SECONDS = 60.0
@@ -61,10 +63,12 @@ class Subscription:
         self._last: int = store.run(self._begin)
 
     def get(self, timeout: float | None = None) -> Event | None:
-        """The next event; None when ``timeout`` seconds pass without one, or once closed."""
+        """The next event; None when ``timeout`` seconds pass without one, or once it or its engine is closed."""
         deadline = None if timeout is None else time.monotonic() + timeout
-        while not self.closed:
-            rung = self._bell.rung
+        while True:
+            rung = self._bell.rung  # before the look at ``closed``: closing rings
+            if self.closed:
+                return None
             self.fetch()
             event = self.take()
             if event is not None:
@@ -72,8 +76,8 @@ class Subscription:
             left = LISTENING_SECONDS / 3 if deadline is None else deadline - time.monotonic()
             if left <= 0:
                 return None
-            self._bell.sleep(rung, min(left, LISTENING_SECONDS / 3))
-        return None
+            if not self.closed:
+                self._bell.sleep(rung, min(left, LISTENING_SECONDS / 3))
 
     def __iter__(self) -> Iterator[Event]:
         while (event := self.get()) is not None:
@@ -89,8 +93,9 @@ class Subscription:
         """Listen no longer; a ``get`` that sleeps returns None."""
         if not self.closed:
             self.closed = True
-            self._store.run(lambda tx: tx.run("DELETE FROM subscribers WHERE id = ?", self._id))
             self._bell.ring()
+            with suppress(StoreClosed):
+                self._store.run(lambda tx: tx.run("DELETE FROM subscribers WHERE id = ?", self._id))
 
     def take(self) -> Event | None:
         """The next of the events that were fetched; None if there is none."""
@@ -101,16 +106,28 @@ class Subscription:
 
     def fetch(self) -> None:
         """Fetch what was published meanwhile, unless there is something to take already."""
+        try:
+            self._fetch()
+        except StoreClosed:
+            self.closed = True
+
+    def _fetch(self) -> None:
         if time.monotonic() - self._renewed > LISTENING_SECONDS / 3:
             self._store.run(self._renew)
         with self._fetching:
             if self._waiting:
                 return
-            sql = "SELECT id, channel, message FROM events WHERE id > ? ORDER BY id LIMIT ?"
-            for number, channel, message in self._store.read(lambda tx: tx.all(sql, self._last, PAGE)):
-                self._last = number
-                if channel in self._channels or "*" in self._channels:
-                    self._waiting.append(Event(channel, message))
+            while self._fetch_page() == PAGE and not self._waiting:
+                pass  # a whole page of channels that nobody here listens to
+
+    def _fetch_page(self) -> int:
+        sql = "SELECT id, channel, message FROM events WHERE id > ? ORDER BY id LIMIT ?"
+        page = self._store.read(lambda tx: tx.all(sql, self._last, PAGE))
+        for number, channel, message in page:
+            self._last = number
+            if channel in self._channels or "*" in self._channels:
+                self._waiting.append(Event(channel, message))
+        return len(page)
 
     def _begin(self, tx: Transaction) -> int:
         tx.run("DELETE FROM subscribers WHERE expires <= ?", time.time())
