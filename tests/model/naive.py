@@ -845,7 +845,7 @@ class Naive:
 
     def do_worker_deregister(self, d: c.Deregister) -> int:
         oldest = self.now - self.option("max-worker-age")
-        return sum(self.workers.pop(worker, -1.0) >= oldest for worker in d.workers)
+        return sum(self.workers.pop(worker, float("-inf")) >= oldest for worker in d.workers)
 
     def do_throttle_set(self, t: c.SetThrottle) -> None:
         self.limits[t.id] = (t.maximum, self.now + t.expiration if t.expiration else None)
