@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import math
 import os
 import signal
 import socket
@@ -11,6 +12,7 @@ import threading
 import time
 import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from types import FrameType
 from typing import Any, NamedTuple
@@ -32,6 +34,9 @@ log = logging.getLogger("stanchion.worker")
 
 IDLE_SECONDS = 60.0
 """The longest sleep of an idle worker. It is woken by puts and by the times of scheduled jobs; this bound is for safety."""
+
+SIGNAL_SECONDS = 1.0
+"""The longest that the main thread waits at a time: a signal that comes just before it waits is handled when that ends."""
 
 TROUBLE_SECONDS = 0.5
 """The pause after the store could not be reached."""
@@ -228,11 +233,11 @@ class Worker:
         if room and not self._watching:
             self._watching = True
             self._tickets.put(ticket)
-        timeout = None if deadline is None else max(0.0, deadline - time.monotonic())
-        try:
-            self._note(self._inbox.get(timeout=timeout))
-        except Empty:
-            return
+        until = math.inf if deadline is None else deadline
+        while (remaining := until - time.monotonic()) > 0:
+            with suppress(Empty):
+                self._note(self._inbox.get(timeout=min(remaining, SIGNAL_SECONDS)))
+                return
 
     def _watch(self) -> None:
         """On a thread of its own: wait for work on behalf of the loop, which waits for more than that."""
