@@ -18,7 +18,7 @@ PATIENCE_SECONDS = 30.0
 
 
 class WorkerSilent(Exception):
-    """A worker died, or started no job for too long."""
+    """A worker died, started no job for too long, or would not stop."""
 
 
 class WorkerProcess:
@@ -28,7 +28,7 @@ class WorkerProcess:
         self._marks = site.marks
         self._log = site.folder / "worker.log"
         with self._log.open("wb") as log:
-            self._process = psutil.Popen(
+            self._process = subprocess.Popen(
                 kind.worker_command(threads), cwd=ROOT, env=site.environment(), stdout=log, stderr=subprocess.STDOUT
             )
 
@@ -45,7 +45,8 @@ class WorkerProcess:
 
     def cpu_seconds(self) -> float:
         """CPU time used so far, by its children too."""
-        family = [self._process, *self._process.children(recursive=True)]
+        worker = psutil.Process(self._process.pid)
+        family = [worker, *worker.children(recursive=True)]
         return sum(sum(one.cpu_times()[:2]) for one in family)
 
     def __enter__(self) -> Self:
@@ -55,9 +56,10 @@ class WorkerProcess:
         self._process.terminate()
         try:
             self._process.wait(PATIENCE_SECONDS)
-        except psutil.TimeoutExpired:
+        except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+            raise WorkerSilent(f"it did not stop at SIGTERM; its last words: {self._last_words()}") from None
 
     def _last_words(self) -> str:
         return self._log.read_text(errors="replace").strip()[-500:] or "none"
