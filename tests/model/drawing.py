@@ -1,14 +1,19 @@
-"""Drawing commands: every one of the vocabulary, its arguments by their kinds, from small pools so that they meet."""
+"""Drawing commands: every one of the vocabulary, its arguments by their kinds, from small pools so that they meet.
+
+Most commands that settle a job would be refused, since it runs nowhere or elsewhere: half of them are aimed at one that runs.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
 from stanchion import commands as c
 from stanchion.commands import VOCABULARY, kinds_of
 from stanchion.commands import kinds as k
+from tests.model.naive import Naive
 
 POOLS: dict[str, list[str]] = {
     "job id": ["a", "b", "c", "d", "r-1", "r-2"],
@@ -45,7 +50,7 @@ TIMES = st.sampled_from([0.0, 0.0, 0.25, 1.0, 4.0, 11.0, 31.0, 61.0, 71.0, 600.0
 NUMBERS: dict[str, st.SearchStrategy[float]] = {
     "priority": st.sampled_from([0.0, 1.0, -1.0, 2.5]),
     "delay": st.sampled_from([0.0, 0.0, 5.0, 62.0]),
-    "interval": st.sampled_from([0.5, 10.0, 100.0]),
+    "interval": st.sampled_from([0.1, 0.5, 10.0, 100.0, 100.0]),
     "offset": st.sampled_from([0.0, 5.0, -20.0]),
     "expiration": st.sampled_from([0.0, 0.0, 20.0]),
     "date": st.sampled_from([0.0, 86400.0]),
@@ -56,7 +61,7 @@ WHOLES: dict[str, st.SearchStrategy[int]] = {
     "count": st.sampled_from([0, 1, 1, 2, 5]),
     "maximum": st.sampled_from([0, 1, 1, 2]),
     "attempt": st.sampled_from([1, 2]),
-    "backlog": st.sampled_from([0, 1]),
+    "backlog": st.sampled_from([0, 1, 3]),
     "offset": st.sampled_from([0, 1]),
     "start": st.sampled_from([0, 1]),
     "limit": st.sampled_from([1, 25]),
@@ -131,4 +136,26 @@ commands: st.SearchStrategy[c.Command[Any]] = st.one_of(
     st.sampled_from(READERS).flatmap(_strategy),
 )
 
-steps = st.lists(st.tuples(commands, TIMES), min_size=1, max_size=40)
+
+class Step(NamedTuple):
+    """A command, how many seconds after the one before, and which of the running jobs it is aimed at, if it can be."""
+
+    command: c.Command[Any]
+    seconds: float
+    aim: int | None
+
+    def aimed(self, model: Naive) -> c.Command[Any]:
+        """The command as it is to be run in this state."""
+        running = [job for job in model.jobs.values() if job.state == "running"]
+        if self.aim is None or not running or not hasattr(self.command, "attempt"):
+            return self.command
+        job = running[self.aim % len(running)]
+        command = replace(self.command, jid=job.jid, worker=job.worker, attempt=job.attempt)  # type: ignore[call-arg]
+        if isinstance(command, c.Complete):
+            on = tuple(jid for jid in command.depends if jid != job.jid)
+            command = replace(command, queue=job.queue, depends=on)
+        return command
+
+
+aims = st.none() | st.integers(0, 3)
+steps = st.lists(st.builds(Step, commands, TIMES, aims), min_size=1, max_size=40)
