@@ -71,7 +71,9 @@ class Client:
         """Run several commands in one round trip, each atomic by itself: what came of each, in order."""
         return self._engine.run_many(commands, now=now, timeout=timeout)
 
-    def put_many(self, puts: Sequence[c.Put], *, now: float | None = None, token: str | None = None) -> tuple[str, ...]:
+    def put_many(
+        self, puts: Sequence[c.Put], *, now: float | None = None, token: str | None = None
+    ) -> tuple[str, ...]:
         """Put jobs (see ``queue.new``) in one atomic change: all of them or none; their jids."""
         return self._engine.run(c.PutMany(tuple(puts)), now=now, token=token)
 
