@@ -6,7 +6,7 @@ Up to STEP dependents are told at once; the rest in later commands (``releases``
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from stanchion.engine.sqlite.handlers.ending import cancel_row, fail_row
@@ -22,6 +22,8 @@ STEP = 1000
 GROUP = "dependency-failed"
 
 _DEPENDENTS = SELECT + "JOIN dependencies ON dependencies.job = jobs.id WHERE dependencies.on_job = ? LIMIT ?"
+# Those whose policy is to wait are not told: they would be found again and again, and hide the others.
+_CONCERNED = _DEPENDENTS.replace(" LIMIT", " AND on_dependency_failure <> 'wait' LIMIT")
 _CUT = "DELETE FROM dependencies WHERE job = ? AND on_job = ?"
 _WAITS = "SELECT 1 FROM dependencies WHERE job = ? LIMIT 1"
 
@@ -36,19 +38,28 @@ class Other(NamedTuple):
 
 def completed(tx: Transaction, job: int) -> None:
     """The job is complete: those that waited for it no longer do."""
-    _in_steps(tx, job, _release)
+    found = rows(tx, _DEPENDENTS, job, STEP + 1)
+    for dependent in found[:STEP]:
+        _release(tx, dependent, job)
+    if len(found) > STEP:
+        _leave_rest(tx, job)
 
 
 def lost(tx: Transaction, row: Row) -> None:
-    """The job failed or was removed: each dependent's policy says what that means for it, and for its dependents in turn."""
+    """The job failed or was removed: each dependent's policy says what that means for it, and for its dependents in turn.
+
+    Those of a job that is removed are all told at once: nothing is left that could be come back to.
+    """
     gone = deque([row])
     while gone:
         cause = gone.popleft()
-
-        def follow(tx: Transaction, dependent: Row, on_job: int, cause: Row = cause) -> None:
+        found = rows(tx, _CONCERNED, cause.id, STEP + 1)
+        for dependent in found[:STEP]:
             gone.extend(_follow(tx, dependent, cause))
-
-        _in_steps(tx, cause.id, follow)
+        if len(found) > STEP and tx.value("SELECT 1 FROM jobs WHERE id = ?", cause.id):
+            _leave_rest(tx, cause.id)
+        elif len(found) > STEP:
+            gone.appendleft(cause)
 
 
 def go_on(tx: Transaction) -> None:
@@ -110,21 +121,18 @@ def release_if_free(tx: Transaction, dependent: Row) -> None:
         )
 
 
-def _in_steps(tx: Transaction, job: int, tell: Callable[[Transaction, Row, int], None]) -> None:
-    found = rows(tx, _DEPENDENTS, job, STEP + 1)
-    for dependent in found[:STEP]:
-        tell(tx, dependent, job)
-    if len(found) > STEP:
-        tx.run("INSERT OR IGNORE INTO releases VALUES (?)", job)
+def _leave_rest(tx: Transaction, job: int) -> None:
+    """Leave the dependents that were not told yet to the commands to come."""
+    tx.run("INSERT OR IGNORE INTO releases VALUES (?)", job)
 
 
 def _tell_rest(tx: Transaction, job: int) -> None:
     tx.run("DELETE FROM releases WHERE job = ?", job)
-    row = next(iter(rows(tx, SELECT + "WHERE jobs.id = ?", job)), None)
-    if row is not None and row.state == State.FAILED:
-        lost(tx, row)
-    elif row is None or row.state == State.COMPLETE:
-        completed(tx, job)
+    for row in rows(tx, SELECT + "WHERE jobs.id = ?", job):
+        if row.state == State.FAILED:
+            lost(tx, row)
+        elif row.state == State.COMPLETE:
+            completed(tx, job)
 
 
 def _release(tx: Transaction, dependent: Row, on_job: int) -> None:
