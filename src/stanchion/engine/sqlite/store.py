@@ -40,6 +40,8 @@ CHECKPOINT_COMMITS, CHECKPOINT_COMMANDS = 250, 2000
 
 BALLAST_RETRY = 5.0
 
+_BEFORE = f"SELECT boot_id, monotonic, now, number, EXISTS ({subscription.LISTENING}) FROM engine"
+
 
 class Store:
     """A database as this process has it open. Use :func:`stanchion.engine.sqlite.sharing.borrow` to get one."""
@@ -150,11 +152,16 @@ class Store:
         execute = self._connection.execute
         execute("BEGIN IMMEDIATE")
         try:
-            stored = execute("SELECT boot_id, monotonic, now, number FROM engine").fetchone()
-            shared = Shared(self._connection, stored[3], subscription.listening(self._connection))
+            stored = execute(_BEFORE, (time.time(),)).fetchone()
+            shared = Shared(self._connection, stored[3], bool(stored[4]))
             now = self._tell(shared, batch, clock.Reading(*stored[:3]))
-            for request in batch:
-                self._run_one(shared, request, now)
+            if len(batch) == 1:
+                self._run_alone(shared, batch[0], now)
+                if batch[0].error is not None:
+                    return shared
+            else:
+                for request in batch:
+                    self._run_one(shared, request, now)
             if shared.number != stored[3]:
                 execute("UPDATE engine SET number = ?", (shared.number,))
             subscription.publish(self._connection, shared.events)
@@ -175,6 +182,20 @@ class Store:
             sql = "UPDATE engine SET boot_id = ?, monotonic = ?, now = ?"
             self._connection.execute(sql, (read.boot_id, read.monotonic, told.now))
         return told.now
+
+    def _run_alone(self, shared: Shared, request: Request, now: float) -> None:
+        """Run a request that has the transaction for itself. If it fails, all of that is rolled back."""
+        if self._full and request.grows:
+            raise DiskFull(path=self.location.path)
+        transaction = Transaction(shared, now if request.now is None else request.now)
+        try:
+            request.reply = request.work(transaction)
+            transaction.keep()
+        except sqlite3.Error as error:
+            raise fault(error, self.location.path, "the command") from error
+        except BaseException as error:  # noqa: BLE001 - it is the caller's: it is raised there
+            self._roll_back()
+            request.error = error
 
     def _run_one(self, shared: Shared, request: Request, now: float) -> None:
         if self._full and request.grows:

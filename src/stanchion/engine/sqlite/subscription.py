@@ -24,18 +24,15 @@ KEPT = 10_000
 
 PAGE = 500
 
+LISTENING = "SELECT 1 FROM subscribers WHERE expires > ?"
+"""Asks whether anybody listens now, in any process."""
+
 
 class EventStore(Protocol):
     """What a subscription needs of the store."""
 
     def run(self, work: Callable[[Transaction], Any]) -> Any: ...
     def read(self, work: Callable[[Transaction], Any]) -> Any: ...
-
-
-def listening(connection: sqlite3.Connection) -> bool:
-    """Does anybody listen, in any process?"""
-    sql = "SELECT 1 FROM subscribers WHERE expires > ? LIMIT 1"
-    return connection.execute(sql, (time.time(),)).fetchone() is not None
 
 
 def publish(connection: sqlite3.Connection, events: Sequence[tuple[str, str]]) -> None:

@@ -11,6 +11,13 @@ from stanchion.engine.sqlite.handlers.statistics import uncount_failed
 from stanchion.engine.sqlite.transaction import Transaction
 from stanchion.states import State
 
+KNOWN = "known"
+"""What a transaction's memo calls the queues that are known for sure."""
+
+_KNOW = (
+    "INSERT INTO queues (name, number) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET known = 1, number = excluded.number"
+)
+
 
 class Place(NamedTuple):
     """Where in a queue a job stands: its state, since when it could be popped, and when it is due if it is not yet."""
@@ -49,9 +56,11 @@ def announce(tx: Transaction, queue: str, where: Place) -> None:
 
 def know_queue(tx: Transaction, queue: str) -> None:
     """The queue is a known one from now on."""
-    if tx.value("SELECT known FROM queues WHERE name = ?", queue) != 1:
-        sql = "INSERT INTO queues (name, number) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET known = 1, number = excluded.number"
-        tx.run(sql, queue, tx.number())
+    known: set[str] = tx.memo.setdefault(KNOWN, set())
+    if queue not in known:
+        known.add(queue)
+        if tx.value("SELECT known FROM queues WHERE name = ?", queue) != 1:
+            tx.run(_KNOW, queue, tx.number())
 
 
 def leave(tx: Transaction, row: Row) -> None:

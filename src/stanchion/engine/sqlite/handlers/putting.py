@@ -10,7 +10,7 @@ from stanchion.engine.sqlite.handlers import dependents, events, throttles
 from stanchion.engine.sqlite.handlers.dependents import Other, refuse_circle, tell_of_failed, unfinished, wait_for
 from stanchion.engine.sqlite.handlers.history import appended, entry
 from stanchion.engine.sqlite.handlers.line import Place, announce, know_queue, leave, place, tell_robbed
-from stanchion.engine.sqlite.handlers.rows import SELECT, Row, checksum, find, names, require, rows, texts
+from stanchion.engine.sqlite.handlers.rows import SELECT, Row, checksum, find, find_all, names, require, rows, texts
 from stanchion.engine.sqlite.handlers.tags import retag
 from stanchion.engine.sqlite.transaction import Transaction
 from stanchion.errors import BadArgument, StanchionError
@@ -46,22 +46,7 @@ class NewJob(NamedTuple):
 
 
 def put(tx: Transaction, command: Put) -> str:
-    old = find(tx, command.jid)
-    if old is not None and command.if_absent:
-        return command.jid
-    job = NewJob(
-        command.queue,
-        command.jid,
-        command.klass,
-        command.data,
-        _else(command.priority, old.priority if old else 0.0),
-        _else(command.tags, names(old.tags) if old else ()),
-        _else(command.retries, old.retries if old else RETRIES),
-        command.throttles,
-        command.on_dependency_failure,
-        old.spawned_from if old else None,
-    )
-    return _put(tx, old, job, command.depends, command.delay, command.worker)
+    return _put_one(tx, command, find(tx, command.jid))
 
 
 def requeue(tx: Transaction, command: Requeue) -> str:
@@ -82,10 +67,12 @@ def requeue(tx: Transaction, command: Requeue) -> str:
 
 
 def put_many(tx: Transaction, command: PutMany) -> tuple[str, ...]:
-    jids = []
+    jids: list[str] = []
+    there = set(find_all(tx, (one.jid for one in command.puts)))
     for index, one in enumerate(command.puts):
         try:
-            jids.append(put(tx, one))
+            jids.append(_put_one(tx, one, find(tx, one.jid) if one.jid in there else None))
+            there.add(one.jid)
         except StanchionError as error:
             raise BadArgument(command="put_many", argument=f"puts[{index}]", problem=f"was refused: {error}") from error
     return tuple(jids)
@@ -135,16 +122,35 @@ def depend_on(tx: Transaction, job: int, on: Sequence[Other]) -> None:
     wait_for(tx, job, on)
 
 
+def _put_one(tx: Transaction, command: Put, old: Row | None) -> str:
+    if old is not None and command.if_absent:
+        return command.jid
+    job = NewJob(
+        command.queue,
+        command.jid,
+        command.klass,
+        command.data,
+        _else(command.priority, old.priority if old else 0.0),
+        _else(command.tags, names(old.tags) if old else ()),
+        _else(command.retries, old.retries if old else RETRIES),
+        command.throttles,
+        command.on_dependency_failure,
+        old.spawned_from if old else None,
+    )
+    return _put(tx, old, job, command.depends, command.delay, command.worker)
+
+
 def _put(tx: Transaction, old: Row | None, job: NewJob, depends: tuple[str, ...], delay: float, worker: str) -> str:
+    if old is not None and old.dependencies and not depends:
+        # They stay, and what the policy says of those that have failed may be new.
+        depends = names(old.dependencies)
     on = unfinished(tx, depends, job.on_dependency_failure) if depends else []
-    waits = bool(on)
     if old is not None:
         if on:
             refuse_circle(tx, job.jid, [other.jid for other in on])
-        waits = waits or (not depends and old.dependencies not in (None, "[]"))
         leave(tx, old)
         dependents.finish(tx, old)
-    where = place(tx, tx.now + delay if delay else 0.0, waits, job.throttles, tx.now)
+    where = place(tx, tx.now + delay if delay else 0.0, bool(on), job.throttles, tx.now)
     number = _insert(tx, job, where, tx.now) if old is None else _renew(tx, old, job, where)
     if depends:
         depend_on(tx, number, on)

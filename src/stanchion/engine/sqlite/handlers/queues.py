@@ -6,6 +6,7 @@ A scheduled job whose time has come counts as waiting: nothing has to be moved t
 from __future__ import annotations
 
 from stanchion.commands import AllCounts, Counts, ForgetQueues, Length, ListJobs, Pause, Unpause
+from stanchion.engine.sqlite.handlers.line import KNOWN
 from stanchion.engine.sqlite.handlers.rows import texts
 from stanchion.engine.sqlite.transaction import Transaction
 from stanchion.records import QueueCounts
@@ -92,3 +93,4 @@ def unpause(tx: Transaction, command: Unpause) -> None:
 def forget_queues(tx: Transaction, command: ForgetQueues) -> None:
     tx.run(f"UPDATE queues SET known = 0 WHERE {_NAMED}", texts(command.queues))
     tx.run(_DROP, texts(command.queues))
+    tx.memo.pop(KNOWN, None)

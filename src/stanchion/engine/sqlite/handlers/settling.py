@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
+
 from stanchion.commands import Complete, CompleteMany, Fail, Heartbeat, Retry, Timeout
 from stanchion.engine.sqlite.handlers import dependents, events, throttles
 from stanchion.engine.sqlite.handlers.configuration import settings
@@ -28,21 +31,12 @@ _COMPLETE = (
 
 
 def complete(tx: Transaction, command: Complete) -> str:
-    state = _complete(tx, command)
-    keep_up(tx)
+    (state,) = _complete_all(tx, [command])
     return state
 
 
 def complete_many(tx: Transaction, command: CompleteMany) -> tuple[str, ...]:
-    states = []
-    for index, one in enumerate(command.completes):
-        try:
-            states.append(_complete(tx, one))
-        except StanchionError as error:
-            problem = f"was refused: {error}"
-            raise BadArgument(command="complete_many", argument=f"completes[{index}]", problem=problem) from error
-    keep_up(tx)
-    return tuple(states)
+    return tuple(_complete_all(tx, command.completes, many=True))
 
 
 def fail(tx: Transaction, command: Fail) -> str:
@@ -109,11 +103,33 @@ def exhaust(tx: Transaction, row: Row, worker: str, group: str | None = None, me
     dependents.lost(tx, row)
 
 
-def _complete(tx: Transaction, command: Complete) -> str:
+def _complete_all(tx: Transaction, commands: Sequence[Complete], *, many: bool = False) -> list[str]:
+    """Complete jobs, and then do at once for all of them what need not be done for each."""
+    runs: dict[str, list[float]] = defaultdict(list)
+    states = []
+    for index, command in enumerate(commands):
+        try:
+            states.append(_complete(tx, command, runs[command.queue]))
+        except StanchionError as error:
+            if not many:
+                raise
+            problem = f"was refused: {error}"
+            raise BadArgument(command="complete_many", argument=f"completes[{index}]", problem=problem) from error
+    for queue, durations in runs.items():
+        record(tx, "run", queue, durations)
+    if State.COMPLETE in states:
+        retain(tx, states.count(State.COMPLETE))
+    keep_up(tx)
+    return states
+
+
+def _complete(tx: Transaction, command: Complete, runs: list[float]) -> str:
     row = _held(tx, command.jid, command.worker, command.attempt)
     if row.queue != command.queue:
         raise WrongQueue(jid=row.jid, queue=command.queue, actual=row.queue)
-    return _finish(tx, row, command) if command.next is None else _advance(tx, row, command, command.next)
+    state = _finish(tx, row, command) if command.next is None else _advance(tx, row, command, command.next)
+    runs.append(tx.now - row.popped_at)
+    return state
 
 
 def _finish(tx: Transaction, row: Row, command: Complete) -> str:
@@ -123,11 +139,9 @@ def _finish(tx: Transaction, row: Row, command: Complete) -> str:
     _keep(tx, row, command.data)
     if command.result is not None:
         tx.run("UPDATE payloads SET result = ? WHERE job = ?", command.result, row.id)
-    record(tx, "run", row.queue, (tx.now - row.popped_at,))
     events.tell_trackers(tx, row, "completed")
     events.log(tx, "completed", jid=row.jid, queue=row.queue)
     dependents.completed(tx, row.id)
-    retain(tx)
     return State.COMPLETE
 
 
@@ -135,7 +149,6 @@ def _advance(tx: Transaction, row: Row, command: Complete, queue: str) -> str:
     on = unfinished(tx, command.depends, row.on_dependency_failure)  # type: ignore[arg-type]
     if on:
         refuse_circle(tx, row.jid, [other.jid for other in on])
-    record(tx, "run", row.queue, (tx.now - row.popped_at,))
     leave(tx, row)
     due = tx.now + command.delay if command.delay else 0.0
     where = place(tx, due, bool(on), names(row.throttles), tx.now)

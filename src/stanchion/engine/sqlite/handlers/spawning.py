@@ -15,12 +15,15 @@ _DUE = "SELECT * FROM recurring WHERE queue = ? AND next_due <= ? ORDER BY next_
 
 
 def spawn_due(tx: Transaction, queue: str, wanted: int) -> None:
-    """Spawn what is due in the queue, the oldest templates first: no more than is wanted, since the rest is not needed yet."""
-    left = min(wanted, STEP)
-    for row in tx.all(_DUE, queue, tx.now, left):
+    """Spawn what is due in the queue, no more of a template than is wanted, since the rest is not needed yet.
+
+    Of each template, since the best of all that is due may be any's, and one that missed much must not hold up the others.
+    """
+    left = STEP
+    for row in tx.all(_DUE, queue, tx.now, STEP):
         if left <= 0:
             return
-        left -= _spawn(tx, Template._make(row), left)
+        left -= _spawn(tx, Template._make(row), min(wanted, left))
 
 
 def _spawn(tx: Transaction, template: Template, limit: int) -> int:

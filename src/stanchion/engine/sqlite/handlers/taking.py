@@ -32,6 +32,11 @@ _LAPSED = SELECT + (
 _LINE = SELECT + "WHERE queue = ? AND state = 'waiting' ORDER BY priority DESC, ready_at, jobs.seq LIMIT ?"
 _COME_DUE = "UPDATE jobs SET state = 'waiting', ready_at = due, due = 0 WHERE queue = ? AND state = 'scheduled' AND due <= ?"
 _RUNNING = "SELECT count(*) FROM jobs WHERE queue = ? AND state = 'running'"
+# What most pops find nothing of, in one look.
+_GLANCE = """SELECT EXISTS (SELECT 1 FROM queues WHERE name = :queue AND paused = 1),
+    EXISTS (SELECT 1 FROM jobs WHERE queue = :queue AND state IN ('running', 'stalled') AND expires <= :now)"""
+_DUE = """SELECT EXISTS (SELECT 1 FROM recurring WHERE queue = :queue AND next_due <= :now),
+    EXISTS (SELECT 1 FROM jobs WHERE queue = :queue AND state = 'scheduled' AND due <= :now)"""
 _HAND_OUT = (
     "UPDATE jobs SET state = 'running', worker = ?, expires = ?, grace = 0, popped_at = ?, attempt = ?, remaining = ?,"
     " ready_at = ?, history = ?, history_count = ? WHERE id = ?"
@@ -41,10 +46,10 @@ _HAND_OUT = (
 def pop(tx: Transaction, command: Pop) -> tuple[Job, ...]:
     see(tx, command.worker)
     keep_up(tx)
-    if tx.value("SELECT paused FROM queues WHERE name = ?", command.queue):
+    paused, taken_before = tx.named(_GLANCE, queue=command.queue, now=tx.now)
+    if paused:
         return ()
-    stalled = _admit(tx, rows(tx, _STALLED, command.queue, command.count), _room(tx, command.queue, command.count))
-    over = _see_to_lapsed(tx, command.queue, command.count - len(stalled))
+    stalled, over = _taken_before(tx, command) if taken_before else ([], [])
     fresh = _take(tx, command.queue, _room(tx, command.queue, command.count - len(over)) - len(stalled))
     return _hand_out(tx, command, [*stalled, *over, *fresh])
 
@@ -60,6 +65,13 @@ def peek(tx: Transaction, command: Peek) -> tuple[Job, ...]:
             line = rows(tx, _LINE, command.queue, left)
         found += line
     return tuple(job_of(row, tx.now) for row in found if problem(row) is None)
+
+
+def _taken_before(tx: Transaction, command: Pop) -> tuple[list[Row], list[Row]]:
+    """The jobs that somebody had before: stalled ones, and those of which the lock has lapsed and the grace is over."""
+    queue, count = command.queue, command.count
+    stalled = _admit(tx, rows(tx, _STALLED, queue, count), _room(tx, queue, count))
+    return stalled, _see_to_lapsed(tx, queue, count - len(stalled))
 
 
 def _see_to_lapsed(tx: Transaction, queue: str, count: int) -> list[Row]:
@@ -120,8 +132,11 @@ def _take(tx: Transaction, queue: str, count: int) -> list[Row]:
 
 
 def _bring_in_line(tx: Transaction, queue: str, count: int) -> None:
-    spawn_due(tx, queue, count)
-    tx.run(_COME_DUE, queue, tx.now)
+    recurring, scheduled = tx.named(_DUE, queue=queue, now=tx.now)
+    if recurring:
+        spawn_due(tx, queue, count)
+    if scheduled:
+        tx.run(_COME_DUE, queue, tx.now)
 
 
 def _admit(tx: Transaction, found: Iterable[Row], count: int) -> list[Row]:

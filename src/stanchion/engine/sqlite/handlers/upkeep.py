@@ -21,6 +21,10 @@ STEP = 500
 FORGOTTEN = 100
 """The most complete jobs that one completion forgets: more than it adds, so that any backlog melts."""
 
+_KEPT = (
+    "SELECT count, EXISTS (SELECT 1 FROM jobs WHERE state = 'complete' AND completed_at < ?) FROM tallies"
+    " WHERE name = 'complete'"
+)
 _OLD_COMPLETE = SELECT + (
     "WHERE state = 'complete' AND completed_at < ? AND NOT EXISTS (SELECT 1 FROM dependencies WHERE on_job = jobs.id)"
     " ORDER BY completed_at, seq LIMIT ?"
@@ -45,15 +49,17 @@ def keep_up(tx: Transaction) -> None:
             duty.step(tx, before)
 
 
-def retain(tx: Transaction) -> None:
-    """Forget the complete jobs that are too old or too many, the oldest first."""
+def retain(tx: Transaction, completions: int) -> None:
+    """After so many completions forget the complete jobs that are too old or too many, the oldest first."""
     config = settings(tx)
     oldest = tx.now - setting(config, "jobs-history")
-    excess = tx.value("SELECT count FROM tallies WHERE name = 'complete'") - int(setting(config, "jobs-history-count"))
+    complete, old = tx.one(_KEPT, oldest) or (0, 0)
+    excess = complete - max(0, int(setting(config, "jobs-history-count")))
+    most = FORGOTTEN * completions
     if excess > 0:
-        _forget(tx, rows(tx, _OLD_COMPLETE, float("inf"), min(excess, FORGOTTEN)))
-    if tx.value("SELECT 1 FROM jobs WHERE state = 'complete' AND completed_at < ? LIMIT 1", oldest):
-        _forget(tx, rows(tx, _OLD_COMPLETE, oldest, FORGOTTEN))
+        _forget(tx, rows(tx, _OLD_COMPLETE, float("inf"), min(excess, most)))
+    if old:
+        _forget(tx, rows(tx, _OLD_COMPLETE, oldest, most))
 
 
 class _Duty(NamedTuple):
