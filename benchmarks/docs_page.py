@@ -34,6 +34,8 @@ _READING = """\
   change to pop and complete a job, where the others make two; the last column of the summary leaves them out.
 - SQLiteAckQueue and litequeue look for the next job among the finished ones that they keep, so they get slower as these grow;
   nobody prunes here. Stanchion keeps finished jobs too.
+- Each of the 8 threads that put has its own share of the jobs. litequeue's threads meet at SQLite's lock, whose losers sleep
+  longer and longer: the last of them ends the time.
 - Where a queue ships no worker, the pause of our loop (10 ms) makes its pickup time and part of its idle cost.
 """
 

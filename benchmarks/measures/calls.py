@@ -30,18 +30,23 @@ def fill(contestant: Contestant, batch: list[Data]) -> None:
         contestant.put_many(chunk)
 
 
-def together(contestant: Contestant, calls: Sequence[Callable[[], None]]) -> float:
-    """Make each call on a thread of its own, all at once; seconds until the last is done. An error of one is raised."""
+def together(contestant: Contestant, calls: Sequence[Callable[[], float]]) -> float:
+    """Make each call on a thread of its own, all at once. An error of one is raised.
+
+    Each tells when it finished its last job, and the latest of these ends the time: a thread that sleeps for a lock, only to
+    find that nothing is left, is not waited for. The answer is in seconds.
+    """
     barrier = threading.Barrier(len(calls))
     began: list[float] = []
+    ended: list[float] = []
     errors: list[BaseException] = []
 
-    def work(call: Callable[[], None]) -> None:
+    def work(call: Callable[[], float]) -> None:
         try:
             contestant.left()  # what a thread needs is opened before the clock starts
             barrier.wait()
             began.append(time.perf_counter())
-            call()
+            ended.append(call())
         except BaseException as error:  # noqa: BLE001 - it is raised on the thread that waits
             barrier.abort()
             errors.append(error)
@@ -51,15 +56,15 @@ def together(contestant: Contestant, calls: Sequence[Callable[[], None]]) -> flo
         thread.start()
     for thread in threads:
         thread.join()
-    ended = time.perf_counter()
     if errors:
         raise errors[0]
-    return ended - min(began)
+    return max(ended) - min(began)
 
 
-def each(call: Callable[[Data], None], batch: list[Data]) -> None:
+def each(call: Callable[[Data], None], batch: list[Data]) -> float:
     for data in batch:
         call(data)
+    return time.perf_counter()
 
 
 def put_by(threads: int) -> Run:
@@ -99,9 +104,11 @@ def pop_by(threads: int) -> Run:
         with closing(kind(site)) as contestant:
             fill(contestant, jobs(sizes.pops))
 
-            def consume() -> None:
+            def consume() -> float:
+                done = time.perf_counter()
                 while contestant.pop_complete(task):
-                    pass
+                    done = time.perf_counter()
+                return done
 
             seconds = together(contestant, [consume] * threads)
         check_all_ran(numbers, sizes.pops)
