@@ -28,7 +28,7 @@ check: $(VENV)/.dev ## style, types, import contracts, generated files
 		echo "$(BIN)/python $$script --check"; $(BIN)/python $$script --check; done
 
 fast: $(VENV)/.dev ## run the quick tests, in seconds; lists those that should be marked slow
-	$(BIN)/python -m pytest -m "not slow and not live" -q --durations=10 --durations-min=0.25
+	$(BIN)/python -m pytest -n auto -m "not slow and not live" -q --durations=10 --durations-min=0.25
 
 spec: $(VENV)/.dev ## list each sentence of the specification with its tests, and run them
 	$(BIN)/python tools/spec_listing.py

@@ -199,7 +199,7 @@ def test_what_data_may_be(client: Client, value: Any, text: str) -> None:
     assert job.data == text
 
 
-@pytest.mark.parametrize("value", [math.nan, [math.inf], object(), {"x": lambda: 1}, RawJSON("nope"), "\ud800"], ids=repr)
+@pytest.mark.parametrize("value", [math.nan, [math.inf], object(), {"x": lambda: 1}, RawJSON("nope"), "\ud800"])
 def test_what_data_may_not_be(client: Client, value: Any) -> None:
     with pytest.raises(BadArgument, match="data"):
         client.queues["q"].put("k", value)

@@ -17,7 +17,12 @@ ENGINES: dict[str, Callable[[Path], str]] = {
 }
 
 
-@pytest.fixture(params=ENGINES)
+# The quick run holds one engine to the specification, the whole run all of them.
+QUICK = "sqlite-memory"
+PARAMS = [pytest.param(name, marks=() if name == QUICK else pytest.mark.slow) for name in ENGINES]
+
+
+@pytest.fixture(params=PARAMS)
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
     engine = open_engine(ENGINES[request.param](tmp_path))
     yield engine

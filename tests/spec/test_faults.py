@@ -104,6 +104,17 @@ def test_a_policy_applies_at_put(q: Rig, policy: str, state: str) -> None:
     assert q.gone("c")
 
 
+@spec("fault.7-put", "put.depends-kept")
+@pytest.mark.parametrize(("policy", "state"), [("wait", "depends"), ("run", "waiting"), ("fail", "failed")])
+def test_a_new_policy_applies_to_the_dependencies_that_stay(q: Rig, policy: str, state: str) -> None:
+    q.put("a", 0, queue="first")
+    q.pop(0, queue="first")
+    q.fail("a", 1)
+    q.put("b", 2, depends=["a"])
+    q.put("b", 3, on_dependency_failure=policy)
+    assert q.state("b") == state
+
+
 @spec("fault.7-patient")
 def test_a_job_that_others_wait_for_is_not_taken_from_under_them(q: Rig) -> None:
     q.put("a", 0, queue="first")
@@ -160,6 +171,7 @@ def test_data_comes_back_as_it_was_given(q: Rig, text: str) -> None:
     json.loads(text)
 
 
+@pytest.mark.slow
 @spec("fault.16", "fault.32")
 def test_bulk_calls_take_any_number(q: Rig) -> None:
     run = q.engine.run

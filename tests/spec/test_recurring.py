@@ -92,6 +92,15 @@ def test_every_missed_time_is_spawned_as_of_then(q: Rig) -> None:
     assert q.pop(135, count=5) == ["r-4"]
 
 
+@spec("recurring.missed", "pop.recurring", "fault.23")
+def test_a_template_that_missed_much_holds_up_no_other(q: Rig) -> None:
+    recur(q, 0, interval=1.0)
+    q.run(c.Recur("q", "urgent", "k", "{}", 50.0, 50.0, priority=9), 0)
+    assert q.pop(100) == ["urgent-1"]
+    assert q.pop(100) == ["urgent-2"]
+    assert q.pop(100, count=3) == ["r-1", "r-2", "r-3"]
+
+
 @spec("recurring.backlog")
 def test_a_backlog_limits_what_is_made_up_for(q: Rig) -> None:
     recur(q, 0, backlog=2)

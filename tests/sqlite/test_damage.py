@@ -101,6 +101,7 @@ def test_fsck_finds_and_mends(engine: Engine, path: Path, sql: str) -> None:
     assert engine.check(now=1) == []
 
 
+@pytest.mark.slow
 @spec("guarantee.at-least-once")
 def test_an_acknowledged_put_outlives_its_process(path: Path) -> None:
     code = f"""

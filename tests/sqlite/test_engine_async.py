@@ -77,6 +77,7 @@ async def test_in_memory() -> None:
         assert await engine.wait(["q"], 0)
 
 
+@pytest.mark.slow
 async def test_many_tasks_at_once(engine: AsyncSQLiteEngine) -> None:
     await asyncio.gather(*(engine.run(c.Put("q", f"{n}", "K"), now=NOW) for n in range(1000)))
     popped = await asyncio.gather(*(engine.run(c.Pop("q", f"w{n}", 10), now=NOW) for n in range(100)))

@@ -154,6 +154,7 @@ client._engine.shared.get().run(stop)
 """
 
 
+@pytest.mark.slow
 def test_a_stuck_writer_is_named_and_its_death_frees_the_others(client: Client) -> None:
     stuck = python(STUCK, client.url)
     assert stuck.stdout is not None
@@ -232,6 +233,7 @@ def test_a_newer_schema_is_refused(path: Path) -> None:
         Client(f"sqlite:///{path}")
 
 
+@pytest.mark.slow
 def test_many_openers_at_once_make_one_database(path: Path) -> None:
     code = "import sys; from stanchion import Client; Client(sys.argv[1]).queues['q'].put('k')"
     for process in [python(code, f"sqlite:///{path}") for _ in range(6)]:
@@ -352,6 +354,7 @@ for _ in range(int(sys.argv[2])):
 """
 
 
+@pytest.mark.slow
 def test_a_put_wakes_a_process_that_sleeps(client: Client) -> None:
     waiter = python(WAITER, client.url, 20)
     assert waiter.stdout is not None
@@ -381,6 +384,7 @@ def test_waiting_for_another_queue_is_not_ended(client: Client) -> None:
     assert not client.wait(["q"], 0.05)
 
 
+@pytest.mark.slow
 def test_the_log_is_moved_into_the_database(client: Client, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stanchion.engine.sqlite.store.CHECKPOINT_COMMITS", 20)
     reader = sqlite3.connect(path)
@@ -396,6 +400,7 @@ def test_the_log_is_moved_into_the_database(client: Client, path: Path, monkeypa
     assert os.stat(path).st_size > 400 * 5000
 
 
+@pytest.mark.slow
 def test_nothing_but_sqlite_opens_the_files(tmp_path: Path) -> None:
     code = """
 import sys

@@ -30,6 +30,7 @@ def test_circles_through_a(graph: dict[str, str], circle: list[str] | None) -> N
     assert find_circle("a", lambda jid: graph.get(jid, "")) == circle
 
 
+@pytest.mark.slow
 @given(graphs)
 def test_a_path_is_made_of_dependencies_and_none_means_none(graph: dict[str, list[str]]) -> None:
     path = find_circle("a", lambda jid: graph.get(jid, []))
