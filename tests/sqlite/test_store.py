@@ -419,9 +419,19 @@ print(*[path for path in opened if path.endswith(("jobs.db", "-wal", "-shm"))])
 
 
 def test_closing_leaves_nothing_behind(path: Path) -> None:
-    before = len(os.listdir("/proc/self/fd")), threading.active_count()
-    for _ in range(5):
-        with Client(f"sqlite:///{path}") as client, client.events.subscribe("log"):
-            client.queues["q"].put("k")
-            client.wait(["q"], 0.01)
-    assert (len(os.listdir("/proc/self/fd")), threading.active_count()) == before
+    code = """
+import os, sys, threading
+from stanchion import Client
+def left():
+    return len(os.listdir("/proc/self/fd")), threading.active_count()
+def use():
+    with Client(sys.argv[1]) as client, client.events.subscribe("log"):
+        client.queues["q"].put("k")
+        client.wait(["q"], 0.01)
+use()
+before = left()
+for _ in range(5):
+    use()
+print(left() == before)
+"""
+    assert finish(python(code, f"sqlite:///{path}")) == "True\n"

@@ -87,7 +87,7 @@ def _times(tx: Transaction, sql: str, *args: object) -> dict[str, float]:
 def _workers(tx: Transaction) -> dict[str, WorkerState]:
     found = {}
     for name, seen in tx.all("SELECT name, seen FROM workers WHERE seen >= ? ORDER BY name", workers.oldest_seen(tx)):
-        jids = tx.all("SELECT jid FROM jobs WHERE worker = ? AND worker <> '' ORDER BY jid", name)
+        jids = tx.all(f"SELECT jid {workers.HELD} AND worker = ? ORDER BY jid", name)
         found[name] = WorkerState(seen, tuple(jid for (jid,) in jids))
     return found
 

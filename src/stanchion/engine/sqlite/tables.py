@@ -44,7 +44,6 @@ CREATE INDEX jobs_held ON jobs (queue, state, ready_at, seq) WHERE state IN ('de
 CREATE INDEX jobs_throttled ON jobs (queue, throttles, priority DESC, ready_at, seq) WHERE state = 'throttled';
 CREATE INDEX jobs_failed ON jobs (failure_group, failed_at, seq) WHERE state = 'failed';
 CREATE INDEX jobs_complete ON jobs (completed_at, seq) WHERE state = 'complete';
-CREATE INDEX jobs_worker ON jobs (worker, expires) WHERE worker <> '';
 
 CREATE TABLE tallies (name TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 INSERT INTO tallies VALUES ('complete', 0);       -- so that each completion need not count them all
@@ -106,7 +105,6 @@ CREATE TABLE queues (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE workers (name TEXT PRIMARY KEY, seen REAL NOT NULL) STRICT, WITHOUT ROWID;
-CREATE INDEX workers_seen ON workers (seen);
 
 CREATE TABLE tracked (jid TEXT PRIMARY KEY, since REAL NOT NULL, number INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 
