@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from stanchion import Client, Constant, Exponential, Linear
+from stanchion import Constant, Exponential, Linear
 from stanchion.commands import Complete, Fail, Retry
 from stanchion.records import Job
 from stanchion.rules.backoff import Backoff
+from stanchion.rules.names import MAX_NAME_BYTES
 from stanchion.states import State
-from stanchion.worker.active import ActiveJob
-from stanchion.worker.leases import Lease, due, new_lease, next_look, overdue
+from stanchion.worker.lease import Lease, due, new_lease, next_look, overdue
 from stanchion.worker.outcome import MESSAGE_CHARACTERS, Raised, Returned, Settled, Unknown, raised, settle
 
 
@@ -90,18 +90,19 @@ def test_any_exception_can_be_told(error: BaseException) -> None:
     told.message.encode()
 
 
-@pytest.fixture
-def active() -> ActiveJob:
-    with Client("sqlite://") as client:
-        client.queues["q"].put("k")
-        popped = client.queues["q"].pop("w")
-        assert popped is not None
-        return ActiveJob(popped)
+def test_a_group_that_would_be_too_long_keeps_its_end() -> None:
+    long = Job("a", "k", "{}", "é" * (MAX_NAME_BYTES // 2), State.RUNNING, "w")
+    for outcome, end in ((Raised("ValueError", ""), "é-ValueError"), (Returned(object()), "é-unencodable-result")):
+        command = settle(long, outcome, Constant(0))
+        assert isinstance(command, Retry | Fail)
+        assert command.group is not None
+        assert command.group.endswith(end)
 
 
-def test_leases_are_renewed_at_a_third(active: ActiveJob) -> None:
-    lease = new_lease(active, job(), now=100.0, timeout=5.0)
-    assert (lease.seconds, lease.due, lease.ends, lease.deadline) == (60.0, 120.0, 160.0, 105.0)
+def test_leases_are_renewed_at_a_third() -> None:
+    lease = new_lease(job(), asked=100.0)
+    lease.deadline = 105.0
+    assert (lease.seconds, lease.due, lease.ends) == (60.0, 120.0, 160.0)
     assert due([lease], 119.9) == []
     assert due([lease], 120.0) == [lease]
     assert overdue([lease], 104.9) == []
@@ -111,5 +112,23 @@ def test_leases_are_renewed_at_a_third(active: ActiveJob) -> None:
     assert next_look([], 0.0, longest=60.0) == 60.0
 
 
-def test_very_short_locks_do_not_spin(active: ActiveJob) -> None:
-    assert Lease(active, 0.0, 0.001).due == 0.05
+def test_a_lease_that_is_late_or_settled_asks_for_nothing_more() -> None:
+    lease = Lease(job(), 0.0, 60.0, deadline=5.0, late=True)
+    assert overdue([lease], 6.0) == []
+    assert next_look([lease], 6.0, longest=60.0) == 14.0
+    lease.settled = True
+    assert due([lease], 20.0) == []
+    assert next_look([lease], 20.0, longest=60.0) == 60.0
+
+
+@pytest.mark.parametrize(
+    ("fields", "ours"),
+    [({}, True), ({"late": True}, True), ({"lost": "moved"}, False), ({"settled": True}, False), ({"seconds": 5.0}, False)],
+    ids=str,
+)
+def test_whose_a_lock_is(fields: dict[str, Any], ours: bool) -> None:
+    assert Lease(**{"job": job(), "renewed": 0.0, "seconds": 60.0, **fields}).is_ours(10.0) == ours
+
+
+def test_very_short_locks_do_not_spin() -> None:
+    assert Lease(job(), 0.0, 0.001).due == 0.05

@@ -16,6 +16,7 @@ import pytest
 
 from stanchion import App, Client, Constant, Worker, current_job
 from stanchion.errors import LockLost
+from tests.worker.waiting import until
 
 URL = "sqlite:///{}/jobs.db?durability=fast"
 
@@ -25,14 +26,6 @@ def app(tmp_path: Path) -> Iterator[App]:
     app = App(URL.format(tmp_path))
     yield app
     app.close()
-
-
-def until(true: Callable[[], object], seconds: float = 20.0) -> None:
-    """Wait for something that another thread or process does."""
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.005)
 
 
 @pytest.fixture
@@ -157,7 +150,7 @@ def test_a_timeout_cancels_async_code(app: App) -> None:
 def test_a_timeout_fails_code_on_a_thread_when_it_ends(app: App) -> None:
     @app.task(retries=0, timeout=0.05)
     def slow() -> None:
-        until(lambda: current_job().lost)  # type: ignore[attr-defined]
+        until(lambda: current_job().lost)
 
     slow.put()
     Worker(app, threads=1).run(burst=True)

@@ -46,11 +46,13 @@ def of_class(klass: type, name: str) -> Runnable:
 
     def call(job: Worked) -> Any:
         method = _method_name(klass, job.queue)
+        if method is None:
+            raise LookupError(f"{klass.__qualname__} has no method for queue {job.queue!r}, and no process(job)")
         plain = inspect.isfunction(inspect.getattr_static(klass, method))
         return getattr(klass() if plain else klass, method)(job)
 
     def is_async(queue: str) -> bool:
-        return inspect.iscoroutinefunction(getattr(klass, _method_name(klass, queue)))
+        return inspect.iscoroutinefunction(getattr(klass, _method_name(klass, queue) or "", None))
 
     return Runnable(name, call, is_async, None, Exponential())
 
@@ -68,9 +70,9 @@ def name_of(code: Any) -> str:
     return f"{module}.{code.__qualname__}"
 
 
-def _method_name(klass: type, queue: str) -> str:
+def _method_name(klass: type, queue: str) -> str | None:
     for name in (queue, "process"):
         # Only what the class itself shows: a queue named __init__ or _private names no method.
         if not name.startswith("_") and callable(getattr(klass, name, None)):
             return name
-    raise LookupError(f"{klass.__qualname__} has no method for queue {queue!r}, and no process(job)")
+    return None

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, TypeVar
 
 from stanchion.client.sync.jobs import JobHandle
+from stanchion.commands import Cancel, Command, Complete, Fail, Requeue, Retry, Timeout
 from stanchion.errors import JobNotRunning, LockLost
+from stanchion.worker.lease import Lease
+
+R = TypeVar("R")
 
 _current: ContextVar[ActiveJob | None] = ContextVar("stanchion_job", default=None)
+
+_SETTLE = (Complete, Fail, Retry, Requeue, Cancel, Timeout)
 
 
 def current_job() -> ActiveJob:
@@ -21,69 +26,37 @@ def current_job() -> ActiveJob:
 
 
 class ActiveJob(JobHandle):
-    """The running job. Its calls raise LockLost once another worker may have it, or its time is over."""
+    """The running job. Its code may settle it; if it does not, the worker does.
 
-    def __init__(self, handle: JobHandle) -> None:
+    Calls that change the job raise LockLost once another worker may have it, TimeoutError once its time is over, and
+    JobNotRunning once its code has settled it.
+    """
+
+    def __init__(self, handle: JobHandle, lease: Lease) -> None:
         super().__init__(handle._engine, handle.jid, handle.record)
-        self.settled = False
-        self.lost: str | None = None
+        self.lease = lease
 
-    def lose(self, why: str) -> None:
-        """Note that the job is no longer this worker's: the next call of its code raises LockLost."""
-        self.lost = why
+    @property
+    def lost(self) -> bool:
+        """Is there nothing left to work for: is the lock lost, or the job's time over?"""
+        return self.lease.late or self.lease.lost is not None
 
-    def complete(
-        self,
-        *,
-        data: Any = None,
-        result: Any = None,
-        next: str | None = None,
-        delay: float = 0.0,
-        depends: Sequence[str] = (),
-        now: float | None = None,
-        token: str | None = None,
-    ) -> str:
-        """Finish the job, or send it on to the ``next`` queue; its new state. The worker settles it no more."""
+    def _run(self, command: Command[R], now: float | None, **options: Any) -> R:
+        if command.reads:
+            return super()._run(command, now, **options)
         self._check()
-        state = super().complete(data=data, result=result, next=next, delay=delay, depends=depends, now=now, token=token)
-        self.settled = True
-        return state
-
-    def fail(self, group: str, message: str, *, data: Any = None, now: float | None = None, token: str | None = None) -> str:
-        """Fail the job for good, under a group. The worker settles it no more."""
-        self._check()
-        jid = super().fail(group, message, data=data, now=now, token=token)
-        self.settled = True
-        return jid
-
-    def retry(
-        self,
-        *,
-        delay: float = 0.0,
-        group: str | None = None,
-        message: str | None = None,
-        queue: str | None = None,
-        now: float | None = None,
-        token: str | None = None,
-    ) -> int:
-        """Put the job back to be tried again; how many retries remain. The worker settles it no more."""
-        self._check()
-        remaining = super().retry(delay=delay, group=group, message=message, queue=queue, now=now, token=token)
-        self.settled = True
-        return remaining
-
-    def heartbeat(self, data: Any = None, *, now: float | None = None) -> float:
-        """Renew the lock by hand, and keep ``data`` with the job, so that the next try can go on from there."""
-        self._check()
-        return super().heartbeat(data, now=now)
-
-    def log(self, message: str, data: dict[str, Any] | None = None, *, now: float | None = None) -> None:
-        """Add an entry to the job's history."""
-        self._check()
-        super().log(message, data, now=now)
+        # Noted before it happens: the keeper of leases must not take the job, once settled, for one that was lost.
+        self.lease.settled = isinstance(command, _SETTLE)
+        try:
+            return super()._run(command, now, **options)
+        except BaseException:
+            self.lease.settled = False
+            raise
 
     def _check(self) -> None:
-        if self.lost is not None:
-            raise LockLost(jid=self.jid, worker=self.worker, holder=self.lost)
-        if self.settled:
+        if self.lease.lost is not None:
+            raise LockLost(jid=self.jid, worker=self.worker, holder=self.lease.lost)
+        if self.lease.late:
+            raise TimeoutError(f"job {self.jid} has taken longer than its timeout")
+        if self.lease.settled:
             raise JobNotRunning(jid=self.jid, state="settled by its own code")

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 from stanchion.client.sync.client import Client
-from stanchion.commands import Heartbeat
+from stanchion.commands import Command, GetConfig, Heartbeat
 from stanchion.engine.contract import Outcome
-from stanchion.errors import StanchionError
-from stanchion.worker.active import ActiveJob
-from stanchion.worker.leases import LOST, Lease, due, next_look, overdue
-from stanchion.worker.perform import TIMED_OUT
+from stanchion.errors import BadArgument, JobNotFound, JobNotRunning, LockLost
+from stanchion.worker.lease import Lease, due, next_look, overdue
+
+log = logging.getLogger("stanchion.worker")
 
 LONGEST_SLEEP = 1.0
 RETRY_SECONDS = 0.2
+
+LOST = (LockLost, JobNotRunning, JobNotFound)
+"""Answers to a renewal that say that the job is no longer this worker's."""
 
 
 class LeaseKeeper:
@@ -23,8 +28,8 @@ class LeaseKeeper:
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._leases: dict[ActiveJob, Lease] = {}
-        self._cancels: dict[ActiveJob, Callable[[], None]] = {}
+        self._leases: set[Lease] = set()
+        self._cancels: dict[Lease, Callable[[], None]] = {}
         self._changed = threading.Condition()
         self._closed = False
         self._thread = threading.Thread(target=self._run, name="stanchion-leases", daemon=True)
@@ -33,25 +38,27 @@ class LeaseKeeper:
     def add(self, lease: Lease) -> None:
         """Keep a lease from now on."""
         with self._changed:
-            self._leases[lease.job] = lease
+            self._leases.add(lease)
             self._changed.notify()
 
-    def cancel_by(self, job: ActiveJob, cancel: Callable[[], None]) -> None:
+    def cancel_by(self, lease: Lease, cancel: Callable[[], None]) -> None:
         """How to cancel the job's code, if its lock is lost."""
         with self._changed:
-            if job in self._leases:
-                self._cancels[job] = cancel
+            if lease in self._leases:
+                self._cancels[lease] = cancel
 
-    def drop(self, job: ActiveJob) -> Lease | None:
-        """Keep a lease no longer; the lease."""
+    def drop(self, lease: Lease) -> None:
+        """Keep a lease no longer."""
         with self._changed:
-            self._cancels.pop(job, None)
-            return self._leases.pop(job, None)
+            self._leases.discard(lease)
+            self._cancels.pop(lease, None)
 
-    def held(self) -> list[ActiveJob]:
-        """The jobs of which a lease is kept."""
+    def lose_all(self, why: str) -> None:
+        """Tell all running jobs that they are no longer this worker's."""
         with self._changed:
-            return list(self._leases)
+            leases = list(self._leases)
+        for lease in leases:
+            self._lose(lease, why)
 
     def close(self) -> None:
         """Renew nothing any more."""
@@ -63,40 +70,58 @@ class LeaseKeeper:
     def _run(self) -> None:
         while not self._closed:
             with self._changed:
-                self._changed.wait(next_look(self._leases.values(), time.monotonic(), LONGEST_SLEEP))
+                self._changed.wait(next_look(self._leases, time.monotonic(), LONGEST_SLEEP))
                 now = time.monotonic()
-                renew, over = due(self._leases.values(), now), overdue(self._leases.values(), now)
+                renew, over = due(self._leases, now), overdue(self._leases, now)
             for lease in over:
-                lease.deadline = None
-                lease.job.lose(TIMED_OUT)
+                lease.late = True
             if renew and not self._closed:
                 self._renew(renew)
 
     def _renew(self, leases: list[Lease]) -> None:
-        # Measured before the call: a lease is never thought to last longer than it does.
-        before = time.monotonic()
-        beats = [Heartbeat(one.job.jid, one.job.worker, attempt=one.job.attempt) for one in leases]
-        try:
-            answers = self._client.run_many(beats)
-        except StanchionError:
-            answers = []
-            time.sleep(RETRY_SECONDS)
+        beats = [Heartbeat(lease.job.jid, lease.job.worker, attempt=lease.job.attempt) for lease in leases]
+        queues = list({lease.job.queue for lease in leases})
+        asked = time.monotonic()
+        answers = self._ask([*beats, *(_length_of_locks(queue) for queue in queues)])
+        lengths = dict(zip(queues, answers[len(beats) :], strict=False))
         for lease, answer in zip(leases, answers, strict=False):
-            self._hear(lease, answer, before)
+            self._hear(lease, answer, asked, lengths.get(lease.job.queue))
+        now = time.monotonic()
         for lease in leases:
-            if time.monotonic() > lease.ends:
+            if now > lease.ends:
                 self._lose(lease, "it could not be renewed in time")
 
-    def _hear(self, lease: Lease, answer: Outcome, before: float) -> None:
-        if answer.error is None:
-            lease.renewed = before
-        elif isinstance(answer.error, LOST):
+    def _ask(self, commands: list[Command[Any]]) -> list[Outcome]:
+        try:
+            return self._client.run_many(commands)
+        except Exception as error:  # noqa: BLE001 - whatever it is, this thread must live: without it every job is lost
+            log.warning("locks could not be renewed, trying again: %s", error)
+            time.sleep(RETRY_SECONDS)
+            return []
+
+    def _hear(self, lease: Lease, answer: Outcome, asked: float, length: Outcome | None) -> None:
+        if isinstance(answer.error, LOST):
             self._lose(lease, str(answer.error))
+        elif answer.error is None:
+            lease.renewed = asked
+            if length is not None and length.error is None:
+                lease.seconds = float(length.reply)
 
     def _lose(self, lease: Lease, why: str) -> None:
-        lease.job.lose(why)
         with self._changed:
-            self._leases.pop(lease.job, None)
-            cancel = self._cancels.pop(lease.job, None)
+            cancel = self._cancels.pop(lease, None)
+            kept = lease in self._leases
+            self._leases.discard(lease)
+        if not kept or lease.settled:
+            return
+        lease.lost = why
         if cancel is not None:
             cancel()
+
+
+def _length_of_locks(queue: str) -> Command[Any]:
+    # It can be changed at run time; a lock that is renewed has the new length.
+    try:
+        return GetConfig(f"{queue}-heartbeat")
+    except BadArgument:  # so long a name has no option of its own
+        return GetConfig("heartbeat")

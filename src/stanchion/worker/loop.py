@@ -1,275 +1,180 @@
-"""The worker's loop: take jobs, run them, settle what came of them, in as few round trips as there are."""
+"""What a worker does next, given what has happened and the time. No I/O, no clock, no threads: the driver is in ``worker``."""
 
 from __future__ import annotations
 
-import inspect
-import logging
 import math
-import os
-import signal
-import socket
-import threading
-import time
-import uuid
 from collections.abc import Sequence
-from contextlib import suppress
-from queue import Empty, SimpleQueue
-from types import FrameType
 from typing import Any, NamedTuple
 
-from stanchion.client.sync.client import Client
-from stanchion.client.sync.jobs import JobHandle
-from stanchion.commands import Command, Deregister, Pop, Timeout
-from stanchion.errors import OutcomeUnknown, Refused, Retryable, StanchionError
-from stanchion.records import Job
-from stanchion.rules.backoff import Constant
-from stanchion.tasks.app import App
-from stanchion.worker import leases, perform
-from stanchion.worker.active import ActiveJob
-from stanchion.worker.keeper import LeaseKeeper
-from stanchion.worker.outcome import Outcome, Unknown, raised, settle
-from stanchion.worker.threads import LoopThread, ThreadPool
-
-log = logging.getLogger("stanchion.worker")
-
-IDLE_SECONDS = 60.0
-"""The longest sleep of an idle worker. It is woken by puts and by the times of scheduled jobs; this bound is for safety."""
-
-SIGNAL_SECONDS = 1.0
-"""The longest that the main thread waits at a time: a signal that comes just before it waits is handled when that ends."""
+from stanchion.commands import Command, Pop, Timeout
+from stanchion.engine.contract import Outcome
+from stanchion.errors import DiskFull, OutcomeUnknown, Refused, Retryable
+from stanchion.worker.lease import Lease, new_lease
 
 TROUBLE_SECONDS = 0.5
-"""The pause after the store could not be reached."""
+"""The pause after the store could not do what it was asked."""
+
+PASSING = (Retryable, OutcomeUnknown, DiskFull)
+"""Errors that may be over in a while. Attempt numbers make it harmless to repeat what had happened after all."""
 
 
-class _Finished(NamedTuple):
-    job: ActiveJob
-    outcome: Outcome
+class Settlement(NamedTuple):
+    """What settles a job, and the lease under which it may be settled."""
+
+    command: Command[Any]
+    lease: Lease
 
 
-class _Work(NamedTuple):
-    """There may be something to pop."""
+class Exchange(NamedTuple):
+    """Make one round trip: settle what is to be settled, and pop."""
+
+    settlements: tuple[Settlement, ...]
+    pop: Pop | None
+
+    @property
+    def commands(self) -> list[Command[Any]]:
+        """What is run, in order."""
+        settling = [settlement.command for settlement in self.settlements]
+        return settling if self.pop is None else [*settling, self.pop]
 
 
-class _Stop(NamedTuple):
-    """A signal asks to stop."""
+class Sleep(NamedTuple):
+    """Sleep until something happens, or until then; ``watch``: a job in a queue is something."""
+
+    until: float
+    watch: bool
 
 
-class Worker:
-    """Runs the jobs of some queues on ``threads`` threads and an event loop, in this process.
+class Leave(NamedTuple):
+    """Settle what can be settled, and hand back the jobs that are not done: for whoever comes next, at the cost of no retry."""
 
-    Queues are served in their order: the first is emptied before the second is looked at. ``stop_seconds`` is how long running
-    jobs may go on after SIGTERM before they are handed back.
+    settlements: tuple[Settlement, ...]
+    leases: tuple[Lease, ...]
+
+    @property
+    def commands(self) -> list[Command[Any]]:
+        """What is run, in order."""
+        handing_back = [Timeout((lease.job.jid,)) for lease in self.leases]
+        return [*(settlement.command for settlement in self.settlements), *handing_back]
+
+
+class End(NamedTuple):
+    """Nothing is left to do."""
+
+
+Step = Exchange | Sleep | Leave | End
+
+
+class Heard(NamedTuple):
+    """What the answers to an exchange mean: jobs to start, settlements that were refused, what else went wrong."""
+
+    started: list[Lease]
+    refused: list[tuple[Settlement, BaseException]]
+    trouble: BaseException | None
+
+
+class Loop:
+    """Tell it what happens, and ask it for the next step.
+
+    Queues are looked at in their order: the first must be found empty before the second is popped from. Each event that may
+    bring work, or makes room, starts again at the first.
     """
 
-    def __init__(
-        self,
-        app: App,
-        queues: Sequence[str] = ("default",),
-        *,
-        threads: int = 8,
-        name: str | None = None,
-        stop_seconds: float = 30.0,
-    ) -> None:
-        if not queues or isinstance(queues, str):
-            raise ValueError("a worker needs a list of queues")
-        if threads < 1:
-            raise ValueError("a worker needs at least one thread")
-        self.name = name or f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+    def __init__(self, worker: str, queues: Sequence[str], slots: int, stop_seconds: float, *, burst: bool = False) -> None:
+        self._worker = worker
         self._queues = tuple(queues)
-        self._threads = threads
+        self._slots = slots
         self._stop_seconds = stop_seconds
-        self._runnables = app.runnables
-        self._client: Client = app.client
-        self._inbox: SimpleQueue[_Finished | _Work | _Stop] = SimpleQueue()
-        self._tickets: SimpleQueue[object] = SimpleQueue()
-        self._watching = False
+        self._burst = burst
+        self._running: set[Lease] = set()
+        self._unsettled: list[Settlement] = []
+        self._next_queue = 0
+        self._quiet_until = -math.inf
         self._stops = 0
+        self._leave_at = math.inf
+        self.done = 0
+        """How many jobs were started."""
 
-    def run(self, *, burst: bool = False) -> int:
-        """Work until a signal, or ``stop()``, says to stop; with ``burst`` until the queues are empty. How many jobs were run."""
-        self._pool, self._loop = ThreadPool(self._threads), LoopThread()
-        self._keeper = LeaseKeeper(self._client)
-        self._running: dict[ActiveJob, _Running] = {}
-        self._unsettled: list[_Settlement] = []
-        threading.Thread(target=self._watch, name="stanchion-watch", daemon=True).start()
-        log.info("worker %s serves %s at %s", self.name, ", ".join(self._queues), self._client.url)
-        try:
-            return self._work(burst)
-        finally:
-            self._keeper.close()
-            self._pool.close()
-            self._loop.close()
-            self._tickets.put(None)
-            self._say_goodbye()
+    @property
+    def running(self) -> int:
+        """How many jobs run."""
+        return len(self._running)
 
-    def stop(self) -> None:
-        """Take no more jobs and finish those that run; called again, hand them back at once. Safe in a signal handler."""
+    def look(self) -> None:
+        """There may be something to pop."""
+        self._next_queue = 0
+
+    def finished(self, lease: Lease, command: Command[Any] | None) -> None:
+        """A job's code is over; the command settles the job, if that is left to do."""
+        self._running.discard(lease)
+        self._next_queue = 0
+        if command is not None:
+            self._unsettled.append(Settlement(command, lease))
+
+    def stop(self, now: float) -> None:
+        """Take no more jobs; a second time: leave at once."""
         self._stops += 1
-        self._inbox.put(_Stop())
+        self._leave_at = min(self._leave_at, now + self._stop_seconds if self._stops == 1 else now)
 
-    def run_with_signals(self) -> int:
-        """``run``, with SIGTERM and SIGINT as ``stop``. For the main thread."""
+    def answered(self, exchange: Exchange, answers: Sequence[Outcome], asked: float, now: float) -> Heard:
+        """The exchange was made; it was begun at ``asked``."""
+        self._unsettled = []
+        refused: list[tuple[Settlement, BaseException]] = []
+        trouble: BaseException | None = None
+        for settlement, answer in zip(exchange.settlements, answers, strict=False):
+            if isinstance(answer.error, Refused) and not isinstance(answer.error, PASSING):
+                refused.append((settlement, answer.error))
+            elif answer.error is not None:
+                self._unsettled.append(settlement)
+                trouble = answer.error
+        started: list[Lease] = []
+        if exchange.pop is not None and answers[-1].error is None:
+            started = self._popped(exchange.pop, answers[-1], asked)
+        elif exchange.pop is not None:
+            trouble = answers[-1].error
+        if trouble is not None:
+            self._quiet_until = now + TROUBLE_SECONDS
+        return Heard(started, refused, trouble)
 
-        def stop(number: int, frame: FrameType | None) -> None:
-            self.stop()
+    def unreachable(self, now: float) -> None:
+        """The exchange could not be made; all of it is tried again."""
+        self._quiet_until = now + TROUBLE_SECONDS
 
-        before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
-        try:
-            return self.run()
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+    def left(self) -> None:
+        """What ``Leave`` asked for was done, or tried."""
+        self._running.clear()
+        self._unsettled.clear()
 
-    def _work(self, burst: bool) -> int:
-        done = 0
-        deadline: float | None = None
-        while True:
-            ticket = self._client.ticket()
-            started = self._turn()
-            done += started
-            if self._stops and deadline is None:  # after the turn: a signal can come in the middle of it
-                deadline = time.monotonic() + self._stop_seconds
-                log.info("worker %s stops: %d jobs still run", self.name, len(self._running))
-            if deadline is not None and (not self._running or self._stops > 1 or time.monotonic() >= deadline):
-                self._hand_back()
-                return done
-            idle = started == 0 and not self._unsettled
-            if burst and idle and not self._running:
-                return done
-            if idle:
-                self._sleep(ticket, deadline)
+    def step(self, now: float) -> Step:
+        """What to do now."""
+        # A lapsed lock may be another worker's by now; what it settled would be refused.
+        self._unsettled = [settlement for settlement in self._unsettled if now < settlement.lease.ends]
+        busy = bool(self._running or self._unsettled)
+        if self._stops and not busy:
+            return End()
+        if now >= self._leave_at:
+            return Leave(tuple(self._unsettled), tuple(lease for lease in self._running if lease.is_ours(now)))
+        if now < self._quiet_until:
+            return Sleep(min(self._quiet_until, self._leave_at), watch=False)
+        pop = self._pop()
+        if self._unsettled or pop is not None:
+            return Exchange(tuple(self._unsettled), pop)
+        if self._burst and not busy:
+            return End()
+        return Sleep(self._leave_at, watch=self._room() > 0)
 
-    def _turn(self) -> int:
-        """Settle what is finished and take what there is room for; how many jobs were started."""
-        self._collect()
-        free = 0 if self._stops else self._threads - len(self._running)
-        popped: list[Job] = []
-        for index, queue in enumerate(self._queues):
-            if len(popped) < free or (index == 0 and self._unsettled):
-                popped += self._exchange(queue, free - len(popped))
-        for job in popped:
-            self._start(job)
-        return len(popped)
+    def _pop(self) -> Pop | None:
+        if self._next_queue == len(self._queues) or self._room() == 0:
+            return None
+        return Pop(self._queues[self._next_queue], self._worker, self._room())
 
-    def _collect(self) -> None:
-        """Turn the outcomes that have come into settlements."""
-        while True:
-            try:
-                message = self._inbox.get_nowait()
-            except Empty:
-                return
-            self._note(message)
+    def _room(self) -> int:
+        return 0 if self._stops else self._slots - len(self._running)
 
-    def _note(self, message: _Finished | _Work | _Stop) -> None:
-        if isinstance(message, _Work):
-            self._watching = False
-        elif isinstance(message, _Finished):
-            running = self._running.pop(message.job)
-            lease = self._keeper.drop(message.job)
-            command = settle(message.job.record, message.outcome, running.backoff)
-            if command is not None and lease is not None:
-                self._unsettled.append(_Settlement(command, lease))
-
-    def _exchange(self, queue: str, wanted: int) -> list[Job]:
-        """One round trip: settle what is to be settled, and pop."""
-        settlements, self._unsettled = self._unsettled, []
-        commands: list[Command[Any]] = [settlement.command for settlement in settlements]
-        if wanted > 0:
-            commands.append(Pop(queue, self.name, wanted))
-        if not commands:
-            return []
-        try:
-            answers = self._client.run_many(commands)
-        except (Retryable, OutcomeUnknown) as error:
-            self._keep_for_later(settlements, error)
-            return []
-        for settlement, answer in zip(settlements, answers, strict=False):
-            if answer.error is not None:
-                self._say_refused(settlement, answer.error)
-        if wanted <= 0 or answers[-1].error is not None:
-            return []
-        jobs: list[Job] = list(answers[-1].reply)
-        return jobs
-
-    def _keep_for_later(self, settlements: list[_Settlement], error: StanchionError) -> None:
-        """The store cannot be reached: what is still ours is settled later. Attempt numbers make the repetition harmless."""
-        log.warning("the store cannot be reached, trying again: %s", error)
-        now = time.monotonic()
-        self._unsettled = [settlement for settlement in settlements if settlement.lease.ends > now]
-        time.sleep(TROUBLE_SECONDS)
-
-    def _say_refused(self, settlement: _Settlement, error: BaseException) -> None:
-        if not isinstance(error, Refused):
-            self._unsettled.append(settlement)
-            return
-        log.warning("%s of job %s was refused: %s", settlement.command.name, settlement.lease.job.jid, error)
-
-    def _start(self, record: Job) -> None:
-        job = ActiveJob(JobHandle(self._client._engine, record.jid, record))
-        runnable = self._runnables.get(record.klass)
-        timeout = runnable.timeout if runnable else None
-        self._running[job] = _Running(runnable.backoff if runnable else Constant(0.0))
-        self._keeper.add(leases.new_lease(job, record, time.monotonic(), timeout))
-        if runnable is None:
-            self._report(job, Unknown())
-            return
-        try:
-            started = perform.start(runnable, job, self._report)
-        except LookupError as error:
-            self._report(job, raised(error))
-            return
-        if inspect.iscoroutine(started):
-            self._keeper.cancel_by(job, self._loop.submit(started))
-        elif callable(started):
-            self._pool.submit(started)
-
-    def _report(self, job: ActiveJob, outcome: Outcome) -> None:
-        self._inbox.put(_Finished(job, outcome))
-
-    def _sleep(self, ticket: object, deadline: float | None) -> None:
-        """Sleep until a job is finished, there may be work, or a signal came."""
-        room = not self._stops and len(self._running) < self._threads
-        if room and not self._watching:
-            self._watching = True
-            self._tickets.put(ticket)
-        until = math.inf if deadline is None else deadline
-        while (remaining := until - time.monotonic()) > 0:
-            with suppress(Empty):
-                self._note(self._inbox.get(timeout=min(remaining, SIGNAL_SECONDS)))
-                return
-
-    def _watch(self) -> None:
-        """On a thread of its own: wait for work on behalf of the loop, which waits for more than that."""
-        while (ticket := self._tickets.get()) is not None:
-            try:
-                self._client.wait(self._queues, IDLE_SECONDS, since=ticket)
-            except StanchionError:
-                time.sleep(TROUBLE_SECONDS)
-            self._inbox.put(_Work())
-
-    def _hand_back(self) -> None:
-        """Give the jobs that still run to whoever comes next: no retry is spent, and their late writes will be refused."""
-        jobs = [job for job in self._running if not job.settled]
-        for job in jobs:
-            job.lose("the worker stopped")
-        if not jobs:
-            return
-        answers = self._client.run_many([Timeout((job.jid,)) for job in jobs])
-        handed = sum(answer.error is None for answer in answers)
-        log.warning("worker %s handed back %d jobs that were not done", self.name, handed)
-
-    def _say_goodbye(self) -> None:
-        try:
-            self._client.run(Deregister((self.name,)))
-        except StanchionError as error:
-            log.warning("worker %s could not deregister: %s", self.name, error)
-
-
-class _Running(NamedTuple):
-    backoff: Any
-
-
-class _Settlement(NamedTuple):
-    command: Command[Any]
-    lease: leases.Lease
+    def _popped(self, pop: Pop, answer: Outcome, asked: float) -> list[Lease]:
+        started = [new_lease(job, asked) for job in answer.reply]
+        self._running.update(started)
+        self.done += len(started)
+        if len(started) < pop.count:
+            self._next_queue += 1
+        return started

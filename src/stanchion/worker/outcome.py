@@ -11,6 +11,7 @@ from stanchion.commands import Command, Complete, Fail, Retry
 from stanchion.errors import BadArgument
 from stanchion.records import Job
 from stanchion.rules.backoff import Backoff, delay_after
+from stanchion.rules.names import MAX_NAME_BYTES
 
 UNKNOWN_KLASS = "unknown-klass"
 """The failure group of jobs whose klass no task of the worker has."""
@@ -36,7 +37,7 @@ class Raised:
 
 @dataclass(frozen=True)
 class Unknown:
-    """No code is registered for the job."""
+    """No code is registered for the job's klass."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def settle(job: Job, outcome: Outcome, backoff: Backoff) -> Command[Any] | None:
         case Returned(value):
             return _complete(job, value)
         case Raised(name, message):
-            return _retry(job, f"{job.queue}-{name}", message, backoff)
+            return _retry(job, _group(job.queue, name), message, backoff)
         case Unknown():
             message = f"No task or class is registered for klass {job.klass!r} in this worker"
             return Fail(job.jid, job.worker, UNKNOWN_KLASS, message, attempt=job.attempt)
@@ -77,7 +78,7 @@ def _complete(job: Job, value: Any) -> Command[Any]:
         return Complete(job.jid, job.worker, job.queue, result=result, attempt=job.attempt)
     except BadArgument as error:
         # Running it again would give the same: it fails at once, where somebody sees it.
-        return Fail(job.jid, job.worker, f"{job.queue}-unencodable-result", str(error), attempt=job.attempt)
+        return Fail(job.jid, job.worker, _group(job.queue, "unencodable-result"), str(error), attempt=job.attempt)
 
 
 def _retry(job: Job, group: str, message: str, backoff: Backoff) -> Command[Any]:
@@ -87,3 +88,8 @@ def _retry(job: Job, group: str, message: str, backoff: Backoff) -> Command[Any]
     except Exception as error:  # noqa: BLE001 - the user's function: its fault is told, and the job is tried again
         delay, message = 0.0, f"{message}\n(its backoff raised {type(error).__name__}: {error})"
     return Retry(job.jid, job.queue, job.worker, delay, group, message, job.attempt)
+
+
+def _group(queue: str, kind: str) -> str:
+    """The failure group of a queue's jobs that ended like this: of names too long for one, the end says most."""
+    return f"{queue}-{kind}".encode(errors="replace")[-MAX_NAME_BYTES:].decode(errors="ignore")

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Callable, Coroutine
-from typing import Any
+import logging
+from collections.abc import Callable
 
-from stanchion.errors import LockLost
 from stanchion.tasks.registry import Runnable
 from stanchion.worker.active import ActiveJob, _current
+from stanchion.worker.lease import Lease
 from stanchion.worker.outcome import Outcome, Raised, Returned, Settled, raised
 
-Report = Callable[[ActiveJob, Outcome], None]
+log = logging.getLogger("stanchion.worker")
+
+Report = Callable[[Lease, Outcome], None]
 
 
 def on_thread(job: ActiveJob, runnable: Runnable, report: Report) -> Callable[[], None]:
     """A call that runs the job's code and reports the outcome; it never raises."""
 
     def run() -> None:
-        report(job, contextvars.copy_context().run(_perform, job, runnable))
+        report(job.lease, contextvars.copy_context().run(_perform, job, runnable))
 
     return run
 
@@ -30,18 +32,9 @@ async def on_loop(job: ActiveJob, runnable: Runnable, report: Report) -> None:
     try:
         async with asyncio.timeout(runnable.timeout):
             outcome: Outcome = Returned(await runnable.call(job))
-    except asyncio.CancelledError:
-        outcome = Settled() if job.lost else Raised("Cancelled", "The job's task was cancelled")
     except BaseException as error:  # noqa: BLE001 - whatever the code raises is its outcome
-        outcome = _of_error(job, error)
-    report(job, Settled() if job.settled else outcome)
-
-
-def start(runnable: Runnable, job: ActiveJob, report: Report) -> Coroutine[Any, Any, None] | Callable[[], None]:
-    """The job as a coroutine for the loop, or as a call for a thread."""
-    if runnable.is_async(job.queue):
-        return on_loop(job, runnable, report)
-    return on_thread(job, runnable, report)
+        outcome = raised(error)
+    report(job.lease, _judge(job.lease, outcome, runnable))
 
 
 def _perform(job: ActiveJob, runnable: Runnable) -> Outcome:
@@ -49,17 +42,18 @@ def _perform(job: ActiveJob, runnable: Runnable) -> Outcome:
     try:
         outcome: Outcome = Returned(runnable.call(job))
     except BaseException as error:  # noqa: BLE001 - whatever the code raises is its outcome, sys.exit included
-        outcome = _of_error(job, error)
-    if job.settled:
+        outcome = raised(error)
+    return _judge(job.lease, outcome, runnable)
+
+
+def _judge(lease: Lease, outcome: Outcome, runnable: Runnable) -> Outcome:
+    """What the code's end means: nothing if the job is settled or lost, a failure if it came too late."""
+    story = outcome.message if isinstance(outcome, Raised) else ""
+    if lease.settled or lease.lost is not None:
+        if lease.settled and story:
+            log.warning("job %s raised after its code had settled it: %s", lease.job.jid, story)
         return Settled()
-    if job.lost == TIMED_OUT:
+    if lease.late:
         # A thread cannot be stopped from outside: it is told at its next call, and fails when it ends.
-        return Raised("TimeoutError", f"The job took longer than its timeout of {runnable.timeout} s")
-    return Settled() if job.lost else outcome
-
-
-TIMED_OUT = "its time is over"
-
-
-def _of_error(job: ActiveJob, error: BaseException) -> Outcome:
-    return Settled() if isinstance(error, LockLost) and job.lost not in (None, TIMED_OUT) else raised(error)
+        return Raised("TimeoutError", f"The job took longer than its timeout of {runnable.timeout} s\n{story}".strip())
+    return outcome

@@ -1,14 +1,22 @@
-"""Threads that run the code of jobs, and one event loop for code that awaits."""
+"""Threads that run the code of jobs, and one that watches the queues for the loop."""
 
 from __future__ import annotations
 
-import asyncio
+import logging
 import threading
-from collections.abc import Callable, Coroutine
+import time
+from collections.abc import Callable, Sequence
 from queue import SimpleQueue
-from typing import Any
+
+from stanchion.client.sync.client import Client
+from stanchion.worker.loop import TROUBLE_SECONDS
+
+log = logging.getLogger("stanchion.worker")
 
 Call = Callable[[], None]
+
+IDLE_SECONDS = 60.0
+"""The longest sleep of an idle worker. It is woken by puts and by the times of scheduled jobs; this bound is for safety."""
 
 
 class ThreadPool:
@@ -38,38 +46,37 @@ class ThreadPool:
             self._idle.release()
 
 
-class LoopThread:
-    """An event loop on a thread of its own, started when it is first needed."""
+class Watch:
+    """Waits for work on behalf of the loop, which waits for more than that, and tells it."""
 
-    def __init__(self) -> None:
-        self._loop: asyncio.AbstractEventLoop | None = None
+    def __init__(self, client: Client, queues: Sequence[str], tell: Call) -> None:
+        self._client = client
+        self._queues = queues
+        self._tell = tell
+        self._tickets: SimpleQueue[object] = SimpleQueue()
+        self._watching = False
+        self._closed = False
+        threading.Thread(target=self._run, name="stanchion-watch", daemon=True).start()
 
-    def submit(self, job: Coroutine[Any, Any, None]) -> Callable[[], None]:
-        """Run a coroutine, which must not raise, on the loop. The answer cancels it."""
-        loop = self._running()
-        future = asyncio.run_coroutine_threadsafe(job, loop)
-
-        def cancel() -> None:
-            loop.call_soon_threadsafe(future.cancel)
-
-        return cancel
+    def ask(self, ticket: object) -> None:
+        """Tell when there may be work that came after the ticket, unless that was asked before."""
+        if not self._watching:
+            self._watching = True
+            self._tickets.put(ticket)
 
     def close(self) -> None:
-        """Stop the loop."""
-        if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._loop.stop)
+        """Tell nothing any more."""
+        self._closed = True
+        self._tickets.put(None)
 
-    def _running(self) -> asyncio.AbstractEventLoop:
-        if self._loop is None:
-            self._loop = asyncio.new_event_loop()
-            threading.Thread(target=self._run, args=(self._loop,), name="stanchion-loop", daemon=True).start()
-        return self._loop
-
-    @staticmethod
-    def _run(loop: asyncio.AbstractEventLoop) -> None:
-        asyncio.set_event_loop(loop)
-        try:
-            loop.run_forever()
-        finally:
-            loop.run_until_complete(loop.shutdown_asyncgens())
-            loop.close()
+    def _run(self) -> None:
+        while (ticket := self._tickets.get()) is not None:
+            try:
+                self._client.wait(self._queues, IDLE_SECONDS, since=ticket)
+            except Exception as error:  # noqa: BLE001 - whatever it is, this thread must live: without it no job is taken
+                if self._closed:
+                    return
+                log.warning("the queues cannot be watched, trying again: %s", error)
+                time.sleep(TROUBLE_SECONDS)
+            self._watching = False
+            self._tell()

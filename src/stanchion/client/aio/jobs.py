@@ -194,6 +194,10 @@ class AsyncJobs(AsyncPart):
     def __getitem__(self, jid: str) -> AsyncJobHandle:
         return AsyncJobHandle(self._engine, jid)
 
+    def of(self, record: Job) -> AsyncJobHandle:
+        """The handle of a job that some command gave: one that was popped can be settled."""
+        return AsyncJobHandle(self._engine, record.jid, record)
+
     async def get(self, *jids: str, now: float | None = None) -> tuple[Job, ...]:
         """Those of the jobs that exist, in the order asked."""
         return await self._run(c.MultiGet(jids), now)

@@ -195,6 +195,10 @@ class Jobs(Part):
     def __getitem__(self, jid: str) -> JobHandle:
         return JobHandle(self._engine, jid)
 
+    def of(self, record: Job) -> JobHandle:
+        """The handle of a job that some command gave: one that was popped can be settled."""
+        return JobHandle(self._engine, record.jid, record)
+
     def get(self, *jids: str, now: float | None = None) -> tuple[Job, ...]:
         """Those of the jobs that exist, in the order asked."""
         return self._run(c.MultiGet(jids), now)
