@@ -37,7 +37,11 @@ def open_connection(location: Location, *, writable: bool, busy_seconds: float =
             timeout=busy_seconds,
             cached_statements=512,
         )
-        _set_up(connection, location, writable)
+        try:
+            _set_up(connection, location, writable)
+        except BaseException:
+            connection.close()
+            raise
     except sqlite3.Error as error:
         raise fault(error, location.path, "opening it") from error
     return connection

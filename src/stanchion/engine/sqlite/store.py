@@ -298,12 +298,23 @@ class Store:
         try:
             yield connection
         except StanchionError:
-            self._readers.append(connection)
+            self._put_back(connection)
             raise
         except BaseException:
             connection.close()
             raise
+        self._put_back(connection)
+
+    def _put_back(self, connection: sqlite3.Connection) -> None:
         self._readers.append(connection)
+        if self._closed:
+            self._close_readers()
+
+    def _close_readers(self) -> None:
+        # One at a time, since another thread may be putting its own back just now.
+        with suppress(IndexError):
+            while True:
+                self._readers.pop().close()
 
     # Sleeping
 
@@ -340,8 +351,8 @@ class Store:
         if not self._leadership.close():
             return
         self._closed = True
-        for connection in (*self._readers, self._connection):
-            connection.close()
+        self._close_readers()
+        self._connection.close()
         if self._wake_file:
             self._wake_file.close()
         if self._turns:
