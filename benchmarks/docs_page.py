@@ -16,7 +16,8 @@ Stanchion's SQLite engine beside other Python queues that keep their jobs in SQL
 
 Each number is the median of {repeats} runs, with the lowest and the highest in brackets. Each run has fresh files, and the
 contestants take turns, so that noise hits all alike. After each run the jobs are counted: it gives a number only if every job
-was put and ran exactly once. A job carries about 100 bytes of JSON, and running it does nothing. Drain is timed from the start
+was put and ran exactly once. A run puts {puts:,} jobs one by one or {bulk_puts:,} in bulk, pops {pops:,} or {batched_pops:,},
+drains {drained:,}, and waits for {pickups} pickups. A job carries about 100 bytes of JSON, and running it does nothing. Drain is timed from the start
 of the first job to the start of the last; pickup from the call that puts a job to its start.
 
 *Durable* means that each acknowledged change is synced to the disk before the call returns. *Fast* means that a crash of the
@@ -43,7 +44,7 @@ _READING = """\
 def page(measures: Sequence[Measure], kinds: Kinds, results: Results) -> str:
     """The whole page."""
     parts = [
-        _INTRODUCTION.format(repeats=results.repeats, machine=results.machine.line()),
+        _INTRODUCTION.format(repeats=results.repeats, machine=results.machine.line(), **results.sizes),
         "## Summary",
         summary_table(measures, kinds, results).markdown(),
         "## Who is compared",
