@@ -16,9 +16,10 @@ Stanchion's SQLite engine beside other Python queues that keep their jobs in SQL
 
 Each number is the median of {repeats} runs, with the lowest and the highest in brackets. Each run has fresh files, and the
 contestants take turns, so that noise hits all alike. After each run the jobs are counted: it gives a number only if every job
-was put and ran exactly once. A run puts {puts:,} jobs one by one or {bulk_puts:,} in bulk, pops {pops:,} or {batched_pops:,},
-drains {drained:,}, and waits for {pickups} pickups. A job carries about 100 bytes of JSON, and running it does nothing. Drain is timed from the start
-of the first job to the start of the last; pickup from the call that puts a job to its start.
+was put and ran exactly once. A run puts {puts:,} jobs one by one, {bulk_puts:,} in bulk, pops {pops:,} one by one,
+{batched_pops:,} in batches, drains {drained:,}, and waits for {pickups} pickups. A job carries about 100 bytes of JSON, and
+running it does nothing. Drain is timed from the start of the first job to the start of the last; pickup from the call that puts
+a job to its start.
 
 *Durable* means that each acknowledged change is synced to the disk before the call returns. *Fast* means that a crash of the
 process loses nothing, but a power cut may take the newest changes. *× best peer* is the ratio to the best of the other queues
