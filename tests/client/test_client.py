@@ -199,6 +199,35 @@ def test_what_data_may_be(client: Client, value: Any, text: str) -> None:
     assert job.data == text
 
 
+@pytest.mark.parametrize(
+    ("value", "place"),
+    [
+        ({"users": [1, {"age": math.nan}]}, r" at \['users'\]\[1\]\['age'\]: "),
+        ([Point(1, object())], r" at \[0\]\.when: object is no type"),  # type: ignore[arg-type]
+        ((Struct(1), Struct(1j)), r" at \[1\]\.n: complex"),  # type: ignore[arg-type]
+        ({"set": {1j}}, r" at \['set'\]: complex"),
+        (object(), r"JSON: object"),
+    ],
+    ids=repr,
+)
+def test_what_has_no_json_is_named_with_its_place(client: Client, value: Any, place: str) -> None:
+    with pytest.raises(BadArgument, match=place):
+        client.queues["q"].put("k", value)
+
+
+def test_a_circle_has_no_json(client: Client) -> None:
+    circle: list[Any] = []
+    circle.append(circle)
+    with pytest.raises(BadArgument, match="recursion"):
+        client.queues["q"].put("k", circle)
+
+
+@pytest.mark.parametrize("argument", ["tags", "depends", "throttles"])
+def test_a_single_text_is_no_list_of_names(client: Client, argument: str) -> None:
+    with pytest.raises(BadArgument, match=f"{argument} must be a list"):
+        client.queues["q"].put("k", **{argument: "mail"})  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("value", [math.nan, [math.inf], object(), {"x": lambda: 1}, RawJSON("nope"), "\ud800"])
 def test_what_data_may_not_be(client: Client, value: Any) -> None:
     with pytest.raises(BadArgument, match="data"):
@@ -212,6 +241,8 @@ def test_what_data_may_not_be(client: Client, value: Any) -> None:
         ("", "no engine"),
         ("jobs.db", "no engine"),
         ("mysql://host/db", "mysql"),
+        ("redis://localhost", "not part of this version"),
+        ("valkey://localhost", "not part of this version"),
         ("sqlite:///x.db?durability=maybe", "durability"),
         ("sqlite:///x.db?colour=red", "colour"),
         ("sqlite://host/x.db", "sqlite:///"),
@@ -231,6 +262,56 @@ def test_the_default_is_a_file_in_the_users_data_folder(tmp_path: Path, monkeypa
     monkeypatch.setenv("STANCHION_URL", "sqlite://")
     with Client() as client:
         assert client.url == "sqlite://"
+
+
+def test_the_data_folder_may_have_any_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "100% data? #1"
+    monkeypatch.delenv("STANCHION_URL", raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(folder))
+    with Client() as client:
+        client.queues["q"].put("k")
+    assert (folder / "stanchion" / "queue.db").exists()
+
+
+def test_a_popped_job_shows_its_record(client: Client) -> None:
+    q = client.queues["q"]
+    q.put("k", tags=["a"], retries=3, now=0)
+    first = q.pop("w", now=1)
+    assert first is not None
+    first.retry(group="oops", message="why", now=2)
+    job = q.pop("w", now=3)
+    assert job is not None
+    assert (job.tags, job.retries, job.remaining, job.attempt, job.expires) == (("a",), 3, 2, 2, 63.0)
+    assert job.failure is not None
+    assert (job.failure.group, job.failure.message) == ("oops", "why")
+    assert [entry.what for entry in job.history].count("popped") == 2
+
+
+def test_records_that_a_command_gave_become_handles(client: Client) -> None:
+    client.queues["q"].put("k")
+    (record,) = client.run(c.Pop("q", "w"))
+    assert client.jobs.of(record).complete() == "complete"
+
+
+def test_configuration_is_a_mapping_where_calls_block(client: Client) -> None:
+    client.config["heartbeat"] = 5
+    client.config["mine"] = "x"
+    assert (client.config["heartbeat"], client.config["mine"]) == (5, "x")
+    assert "mine" in client.config
+    assert {"heartbeat", "mine"} <= set(client.config)
+    del client.config["mine"]
+    assert "mine" not in client.config
+    with pytest.raises(KeyError, match="mine"):
+        client.config["mine"]
+
+
+def test_failures_go_back_to_any_queue(client: Client) -> None:
+    client.queues["q"].put("k", jid="a")
+    job = client.queues["q"].pop("w")
+    assert job is not None
+    job.fail("oops", "why")
+    assert client.failures.unfail("oops", "r") == 1
+    assert client.queues["r"].jobs("waiting") == ("a",)
 
 
 def test_a_closed_client_says_so(client: Client) -> None:

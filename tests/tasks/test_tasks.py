@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import pydantic
@@ -94,6 +94,66 @@ def test_options_of_a_task_and_of_one_put(app: App) -> None:
         send.options(colour="red")
     with pytest.raises(TypeError, match="colour"):
         app.task(colour="red")(lambda: None)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "problem"),
+    [
+        ({"tags": "mail"}, BadArgument, "tags"),
+        ({"depends": "a"}, BadArgument, "depends"),
+        ({"retries": -2}, BadArgument, "retries"),
+        ({"priority": "high"}, BadArgument, "priority"),
+        ({"queue": ""}, BadArgument, "queue"),
+        ({"timeout": 0}, ValueError, "timeout"),
+        ({"backoff": 5}, TypeError, "backoff"),
+    ],
+    ids=str,
+)
+def test_a_wrong_option_is_an_error_where_the_task_is_made(
+    app: App, options: dict[str, Any], error: type[Exception], problem: str
+) -> None:
+    with pytest.raises(error, match=problem):
+        app.task(**options)(lambda: None)
+    assert app.runnables == {}
+
+
+@pytest.mark.parametrize("option", ["timeout", "backoff"])
+def test_what_the_worker_reads_from_the_task_cannot_differ_for_one_call(app: App, option: str) -> None:
+    task = app.task(lambda: None)
+    with pytest.raises(TypeError, match=f"{option} is the same for all calls"):
+        task.options(**{option: 5})
+
+
+def test_annotations_that_cannot_be_read_are_an_error_at_put(app: App) -> None:
+    class Hidden: ...
+
+    @app.task
+    def takes(hidden: Hidden) -> None: ...
+
+    with pytest.raises(TypeError, match="'Hidden' is not defined"):
+        takes.put({})  # type: ignore[arg-type]
+
+
+def test_limits_in_annotations_are_checked_before_the_call(app: App) -> None:
+    app.task(retries=0, name="few")(few)
+    app.client.queues["default"].put("few", {"args": [9]}, retries=0)
+    drain(app)
+    assert app.client.failures.groups() == {"default-ValidationError": 1}
+
+
+def few(n: Annotated[int, msgspec.Meta(le=5)]) -> int:
+    return n
+
+
+@pytest.mark.parametrize("data", [[], {"args": 5}, {"kwargs": []}, {"arguments": []}, "text", {"args": [1, 2]}], ids=str)
+def test_data_that_is_no_call_fails_the_job_with_a_reason(app: App, data: Any) -> None:
+    app.task(name="one")(lambda n: n)
+    jid = app.client.queues["default"].put("one", data, retries=0)
+    drain(app)
+    job = app.client.jobs[jid].get()
+    assert job is not None
+    assert job.failure is not None
+    assert job.failure.group in ("default-ValidationError", "default-TypeError")
 
 
 def test_many_at_once(app: App) -> None:

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from stanchion import App, Client, Constant, Worker, current_job
-from stanchion.errors import LockLost
+from stanchion.errors import BadArgument, JobNotRunning, LockLost
+from stanchion.rules.names import MAX_NAME_BYTES
 from tests.worker.waiting import until
 
 URL = "sqlite:///{}/jobs.db?durability=fast"
@@ -155,6 +156,102 @@ def test_a_timeout_fails_code_on_a_thread_when_it_ends(app: App) -> None:
     slow.put()
     Worker(app, threads=1).run(burst=True)
     assert app.client.failures.groups() == {"default-TimeoutError": 1}
+
+
+def test_code_on_a_thread_is_told_at_its_next_call_that_its_time_is_over(app: App) -> None:
+    told = []
+
+    @app.task(retries=0, timeout=0.05)
+    def slow() -> None:
+        until(lambda: current_job().lost)
+        try:
+            current_job().heartbeat()
+        except TimeoutError as error:
+            told.append(error)
+            raise LookupError from error
+
+    handle = slow.put()
+    Worker(app, threads=1).run(burst=True)
+    job = handle.get()
+    assert job is not None
+    assert job.failure is not None
+    assert (len(told), job.failure.group) == (1, "default-TimeoutError")
+    assert "LookupError" in job.failure.message
+
+
+@pytest.mark.parametrize("how", ["complete", "fail", "retry", "move", "cancel"])
+def test_code_that_settles_its_job_goes_on_undisturbed(app: App, how: str) -> None:
+    app.client.config.set("heartbeat", 0.15)
+    ended = []
+
+    @app.task
+    async def own() -> None:
+        job = current_job()
+        if how == "complete":
+            job.complete(result=1)
+        elif how == "fail":
+            job.fail("mine", "why")
+        elif how == "retry":
+            job.retry(delay=3600)
+        elif how == "move":
+            job.move("elsewhere")
+        else:
+            job.cancel()
+        await asyncio.sleep(0.2)  # longer than the lock would last
+        with pytest.raises(JobNotRunning, match="its own code"):
+            job.log("more")
+        ended.append(job.get())
+
+    handle = own.put()
+    Worker(app, threads=1).run(burst=True)
+    assert ended == [handle.get()]
+    expected = {"complete": "complete", "fail": "failed", "retry": "scheduled", "move": "waiting", "cancel": None}
+    assert (ended[0] and ended[0].state) == expected[how]
+
+
+def test_a_call_that_is_refused_leaves_the_job_to_its_worker(app: App) -> None:
+    @app.task
+    def wrong() -> str:
+        with pytest.raises(BadArgument):
+            current_job().complete(delay=5)
+        return "done"
+
+    handle = wrong.put()
+    Worker(app, threads=1).run(burst=True)
+    assert handle.result(1) == "done"
+
+
+@pytest.mark.slow
+def test_a_lock_that_gets_shorter_is_renewed_more_often(app: App) -> None:
+    """At its old pace it is renewed after 0.4 s and 0.8 s; that of 0.4 s lapses after 0.6 s."""
+    app.client.config.set("heartbeat", 1.2)
+    app.client.config.set("grace-period", 0)
+
+    @app.task
+    def slow() -> int:
+        app.client.config.set("heartbeat", 0.2)
+        time.sleep(0.7)
+        return len(app.client.queues["default"].pop_many("thief", 1))
+
+    handle = slow.put()
+    Worker(app, threads=1).run(burst=True)
+    assert handle.result(1) == 0
+
+
+@pytest.mark.slow
+def test_a_queue_with_a_long_name_is_served(app: App) -> None:
+    queue = "q" * MAX_NAME_BYTES
+    app.client.config.set("heartbeat", 0.2)
+
+    @app.task(queue=queue, retries=0)
+    def slow() -> None:
+        time.sleep(0.3)
+        raise ValueError
+
+    slow.put()
+    Worker(app, [queue], threads=1).run(burst=True)
+    ((group, count),) = app.client.failures.groups().items()
+    assert (group.endswith("q-ValueError"), count) == (True, 1)
 
 
 @pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt(), GeneratorExit()])

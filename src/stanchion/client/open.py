@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from stanchion.engine.contract import AsyncEngine, Engine
 from stanchion.errors import BadURL
 
+REDIS = ("redis", "rediss", "valkey", "valkeys")
+
 
 def default_url() -> str:
     """``STANCHION_URL``, else a file in the user's data folder, which is made if it is not there."""
-    return os.environ.get("STANCHION_URL") or f"sqlite:///{_data_folder() / 'queue.db'}"
+    return os.environ.get("STANCHION_URL") or f"sqlite:///{quote(str(_data_folder() / 'queue.db'))}"
 
 
 def open_engine(url: str) -> Engine:
@@ -33,6 +35,11 @@ def open_async_engine(url: str) -> AsyncEngine:
 
 def _check_scheme(url: str) -> None:
     scheme = urlsplit(url).scheme
+    if scheme in REDIS:
+        problem = (
+            "the engine for Redis and Valkey is not part of this version yet; until then write sqlite:///path/to/jobs.db"
+        )
+        raise BadURL(url=url, problem=problem)
     if scheme != "sqlite":
         raise BadURL(url=url, problem=f"there is no engine for {scheme or 'it'}; write sqlite:///path/to/jobs.db")
 

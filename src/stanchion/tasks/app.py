@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any, ParamSpec, Protocol, TypeVar, overload
+from typing import Any, ParamSpec, Protocol, TypeVar, Unpack, overload
 
 from stanchion.client.sync.client import Client
 from stanchion.commands import Put
-from stanchion.tasks.options import Options
+from stanchion.tasks.options import Options, TaskOptions
 from stanchion.tasks.registry import Runnable, name_of, of_class, of_task
 from stanchion.tasks.task import Task
 
@@ -61,9 +61,11 @@ class App:
     @overload
     def task(self, function: Callable[P, R], /) -> Task[P, R, R]: ...
     @overload
-    def task(self, /, *, name: str | None = None, **options: Any) -> Decorator: ...
-    def task(self, function: Callable[..., Any] | None = None, /, *, name: str | None = None, **options: Any) -> Any:
-        """Make a task of a function: ``@app.task``, or ``@app.task(queue="mail", retries=3)`` with any of :class:`Options`.
+    def task(self, /, *, name: str | None = None, **options: Unpack[TaskOptions]) -> Decorator: ...
+    def task(
+        self, function: Callable[..., Any] | None = None, /, *, name: str | None = None, **options: Unpack[TaskOptions]
+    ) -> Any:
+        """Make a task of a function: ``@app.task``, or ``@app.task(queue="mail", retries=3)`` with any of :class:`TaskOptions`.
 
         ``name`` is the klass of its jobs; it is the function's module and name unless given.
         """

@@ -12,6 +12,11 @@ import msgspec
 from stanchion.client.data import decode, encode
 
 
+class _Call(msgspec.Struct, forbid_unknown_fields=True):
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+
+
 class Arguments:
     """How the arguments of one function travel: ``{"args": […], "kwargs": {…}}``."""
 
@@ -20,17 +25,18 @@ class Arguments:
         self._signature = inspect.signature(function)
 
     def encode(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-        """The data of a job that makes this call. TypeError if the function cannot be called so, BadArgument if an argument
-        cannot be encoded."""
+        """The data of a job that makes this call.
+
+        TypeError if the function cannot be called so, or its annotations cannot be read; BadArgument if an argument has no JSON.
+        """
         self._signature.bind(*args, **kwargs)
+        _ = self._hints  # a worker could not read them back without
         return encode({"args": args, "kwargs": kwargs}, command="put", argument="data")
 
     def decode(self, data: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The call that a job's data asks for. TypeError or msgspec.ValidationError if it does not fit the function."""
-        call = decode(data)
-        if not isinstance(call, dict) or not {"args", "kwargs"} >= call.keys():
-            raise TypeError('the data is no call: it must be {"args": […], "kwargs": {…}}')
-        bound = self._signature.bind(*call.get("args", ()), **call.get("kwargs", {}))
+        """The call that a job's data asks for. TypeError or msgspec.ValidationError if it is none, or does not fit the function."""
+        call = msgspec.convert(decode(data), _Call)
+        bound = self._signature.bind(*call.args, **call.kwargs)
         for name, value in bound.arguments.items():
             bound.arguments[name] = self._convert(self._signature.parameters[name], value)
         return bound.args, bound.kwargs
@@ -50,9 +56,13 @@ class Arguments:
     @cached_property
     def _hints(self) -> dict[str, Any]:
         try:
-            return get_type_hints(self._function)
-        except NameError:
-            return {}  # a type known to type checkers alone: the value is given as JSON has it
+            return get_type_hints(self._function, include_extras=True)
+        except NameError as error:
+            name = self._function.__qualname__
+            problem = (
+                f"the annotations of {name} cannot be read at run time ({error}): arguments could not become what they say"
+            )
+            raise TypeError(f"{problem}; define or import it at the top of the module, outside of TYPE_CHECKING") from None
 
 
 def _typed(value: Any, hint: Any) -> Any:

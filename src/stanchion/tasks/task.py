@@ -7,14 +7,15 @@ import inspect
 import uuid
 from collections.abc import Callable
 from functools import update_wrapper
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar, Unpack
 
+from stanchion.client.data import names
 from stanchion.client.sync.client import Client
 from stanchion.commands import Put
 from stanchion.records import Job
 from stanchion.tasks.arguments import Arguments
 from stanchion.tasks.handle import Handle
-from stanchion.tasks.options import Options
+from stanchion.tasks.options import OF_THE_TASK, CallOptions, Options
 
 P = ParamSpec("P")
 C = TypeVar("C")  # what a call gives: the result, or a coroutine of it
@@ -32,6 +33,7 @@ class Task(Generic[P, C, R]):
         self.is_async = inspect.iscoroutinefunction(function)
         self._arguments = Arguments(function)
         self._client = client
+        self._command(options, "{}")  # a wrong option is an error where it is written, not at the first put
 
     def __repr__(self) -> str:
         return f"<Task {self.name}>"
@@ -49,10 +51,13 @@ class Task(Generic[P, C, R]):
 
     def job(self, *args: P.args, **kwargs: P.kwargs) -> Put:
         """The command that ``put`` runs, for ``app.put_many``."""
-        return self._command(self.defaults, args, kwargs)
+        return self._command(self.defaults, self._arguments.encode(args, kwargs))
 
-    def options(self, **changes: Any) -> TaskWithOptions[P, R]:
-        """The task with other options: ``task.options(queue="slow", delay=60).put(…)``. See :class:`Options`."""
+    def options(self, **changes: Unpack[CallOptions]) -> TaskWithOptions[P, R]:
+        """The task with other options: ``task.options(queue="slow", delay=60).put(…)``. See :class:`CallOptions`."""
+        for name in OF_THE_TASK:
+            if name in changes:
+                raise TypeError(f"{name} is the same for all calls of a task: give it to @app.task")
         return TaskWithOptions(self, self.defaults.but(**changes))
 
     def handle(self, jid: str) -> Handle[R]:
@@ -68,18 +73,18 @@ class Task(Generic[P, C, R]):
         self._client().run(command)
         return self.handle(command.jid)
 
-    def _command(self, options: Options, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Put:
+    def _command(self, options: Options, data: str) -> Put:
         return Put(
             queue=options.queue,
-            jid=options.jid or uuid.uuid4().hex,
+            jid=uuid.uuid4().hex if options.jid is None else options.jid,
             klass=self.name,
-            data=self._arguments.encode(args, kwargs),
+            data=data,
             delay=options.delay,
             priority=options.priority,
-            tags=options.tags,
+            tags=None if options.tags is None else names(options.tags),
             retries=options.retries,
-            depends=options.depends,
-            throttles=options.throttles,
+            depends=names(options.depends),
+            throttles=names(options.throttles),
             on_dependency_failure=options.on_dependency_failure,
             if_absent=options.if_absent,
         )
@@ -102,4 +107,4 @@ class TaskWithOptions(Generic[P, R]):
 
     def job(self, *args: P.args, **kwargs: P.kwargs) -> Put:
         """The command that ``put`` runs, for ``app.put_many``."""
-        return self._task._command(self._options, args, kwargs)
+        return self._task._command(self._options, self._task._arguments.encode(args, kwargs))

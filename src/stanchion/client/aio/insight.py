@@ -19,6 +19,10 @@ class AsyncFailures(AsyncPart):
         """A page of a group's failed jobs, newest first."""
         return await self._run(c.Failed(group, start, limit), now)
 
+    async def unfail(self, group: str, queue: str, count: int = 25, *, now: float | None = None) -> int:
+        """Put failed jobs of a group back to wait in a queue, the longest-failed first; how many."""
+        return await self._run(c.Unfail(queue, group, count), now)
+
 
 class AsyncTags(AsyncPart):
     """``client.tags``: jobs by their tags."""

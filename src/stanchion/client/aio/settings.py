@@ -7,12 +7,13 @@ from typing import Any
 
 from stanchion import commands as c
 from stanchion.client.aio.base import AsyncPart
-from stanchion.client.data import encode
+from stanchion.client.data import encode, names
+from stanchion.client.items import AsyncItems
 from stanchion.records import RecurringJob, Throttle
 from stanchion.rules.config import ConfigValue
 
 
-class AsyncConfig(AsyncPart):
+class AsyncConfig(AsyncItems, AsyncPart):
     """``client.config``: options stored with the queue, read by every command."""
 
     async def get(self, option: str, *, now: float | None = None) -> ConfigValue | None:
@@ -90,11 +91,11 @@ class AsyncRecurring(AsyncPart):
 
     async def tag(self, jid: str, tags: Sequence[str], *, now: float | None = None) -> tuple[str, ...]:
         """Tag what it spawns from now on; all its tags."""
-        return await self._run(c.TagRecurring(jid, tuple(tags)), now)
+        return await self._run(c.TagRecurring(jid, names(tags)), now)
 
     async def untag(self, jid: str, tags: Sequence[str], *, now: float | None = None) -> tuple[str, ...]:
         """Take tags from the template; the tags left."""
-        return await self._run(c.UntagRecurring(jid, tuple(tags)), now)
+        return await self._run(c.UntagRecurring(jid, names(tags)), now)
 
     async def stop(self, jid: str, *, now: float | None = None) -> None:
         """Remove the template. What it spawned stays."""

@@ -20,6 +20,10 @@ class Failures(Part):
         """A page of a group's failed jobs, newest first."""
         return self._run(c.Failed(group, start, limit), now)
 
+    def unfail(self, group: str, queue: str, count: int = 25, *, now: float | None = None) -> int:
+        """Put failed jobs of a group back to wait in a queue, the longest-failed first; how many."""
+        return self._run(c.Unfail(queue, group, count), now)
+
 
 class Tags(Part):
     """``client.tags``: jobs by their tags."""

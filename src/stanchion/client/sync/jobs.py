@@ -8,10 +8,10 @@ from typing import Any
 
 from stanchion import commands as c
 from stanchion.client.sync.base import Part
-from stanchion.client.data import decode, encode
+from stanchion.client.data import decode, encode, names
 from stanchion.engine.contract import Engine
 from stanchion.errors import JobNotRunning
-from stanchion.records import Job, TrackedJobs
+from stanchion.records import Failure, HistoryEntry, Job, TrackedJobs
 
 
 class JobHandle(Part):
@@ -39,14 +39,17 @@ class JobHandle(Part):
 
     @property
     def klass(self) -> str:
+        """The name of the code that performs it."""
         return self.record.klass
 
     @property
     def queue(self) -> str:
+        """The queue that it was popped from."""
         return self.record.queue
 
     @property
     def worker(self) -> str:
+        """Who popped it."""
         return self.record.worker
 
     @property
@@ -56,7 +59,33 @@ class JobHandle(Part):
 
     @property
     def expires(self) -> float:
+        """When the lock lapses unless it is renewed, seconds since the epoch, as of the pop."""
         return self.record.expires
+
+    @property
+    def retries(self) -> int:
+        """How many retries it was given; -1: no limit."""
+        return self.record.retries
+
+    @property
+    def remaining(self) -> int:
+        """How many retries were left when it was popped."""
+        return self.record.remaining
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Its tags as of the pop."""
+        return self.record.tags
+
+    @property
+    def failure(self) -> Failure | None:
+        """Why it failed last, if it ever did."""
+        return self.record.failure
+
+    @property
+    def history(self) -> tuple[HistoryEntry, ...]:
+        """What had happened to it up to the pop, oldest first."""
+        return self.record.history
 
     def get(self, *, now: float | None = None) -> Job | None:
         """The job as it is; None if there is none."""
@@ -81,7 +110,7 @@ class JobHandle(Part):
             _or_none(data, "complete", "data"),
             next,
             delay,
-            tuple(depends),
+            names(depends),
             _or_none(result, "complete", "result"),
             self.record.attempt,
         )
@@ -150,9 +179,9 @@ class JobHandle(Part):
             data=_or_none(data, "requeue", "data"),
             delay=delay,
             priority=priority,
-            tags=None if tags is None else tuple(tags),
+            tags=None if tags is None else names(tags),
             retries=retries,
-            depends=tuple(depends),
+            depends=names(depends),
         )
         return self._run(command, now)
 

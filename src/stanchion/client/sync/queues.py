@@ -5,15 +5,16 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 from stanchion import commands as c
 from stanchion.client.sync.base import Part
 from stanchion.client.sync.jobs import JobHandle
-from stanchion.client.data import encode
+from stanchion.client.data import encode, names
+from stanchion.client.options import PutOptions
 from stanchion.commands.queues import Listing
 from stanchion.engine.contract import Engine
-from stanchion.records import DependencyPolicy, QueueCounts, QueueStats
+from stanchion.records import QueueCounts, QueueStats
 
 
 class Queue(Part):
@@ -26,38 +27,11 @@ class Queue(Part):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
 
-    def new(
-        self,
-        klass: str,
-        data: Any = None,
-        *,
-        jid: str | None = None,
-        delay: float = 0.0,
-        priority: float | None = None,
-        tags: Sequence[str] | None = None,
-        retries: int | None = None,
-        depends: Sequence[str] = (),
-        throttles: Sequence[str] = (),
-        on_dependency_failure: DependencyPolicy = "wait",
-        if_absent: bool = False,
-        worker: str = "",
-    ) -> c.Put:
-        """The command that puts such a job, for ``put_many``. Without a ``jid`` it gets a fresh one."""
-        return c.Put(
-            queue=self.name,
-            jid=uuid.uuid4().hex if jid is None else jid,
-            klass=klass,
-            data=encode({} if data is None else data, command="put", argument="data"),
-            worker=worker,
-            delay=delay,
-            priority=priority,
-            tags=None if tags is None else tuple(tags),
-            retries=retries,
-            depends=tuple(depends),
-            throttles=tuple(throttles),
-            on_dependency_failure=on_dependency_failure,
-            if_absent=if_absent,
-        )
+    def new(self, klass: str, data: Any = None, **options: Unpack[PutOptions]) -> c.Put:
+        """The command that puts such a job, for ``put_many``. ``data`` is anything that has JSON; see :class:`PutOptions`."""
+        jid = options.pop("jid", None)
+        named: Any = options  # lists of names become tuples in the command
+        return c.Put(self.name, uuid.uuid4().hex if jid is None else jid, klass, _data(data, "put"), **named)
 
     def put(
         self,
@@ -66,9 +40,9 @@ class Queue(Part):
         *,
         now: float | None = None,
         token: str | None = None,
-        **options: Any,
+        **options: Unpack[PutOptions],
     ) -> str:
-        """Put a job, or move and renew an existing one; its jid. The options are those of ``new``."""
+        """Put a job, or move and renew an existing one; its jid. See :class:`PutOptions`."""
         return self._run(self.new(klass, data, **options), now, token=token)
 
     def pop(self, worker: str, *, now: float | None = None) -> JobHandle | None:
@@ -106,14 +80,14 @@ class Queue(Part):
             self.name,
             uuid.uuid4().hex if jid is None else jid,
             klass,
-            encode({} if data is None else data, command="recur", argument="data"),
+            _data(data, "recur"),
             interval,
             offset,
             priority,
-            tuple(tags),
+            names(tags),
             retries,
             backlog,
-            tuple(throttles),
+            names(throttles),
             restart,
         )
         return self._run(command, now)
@@ -164,3 +138,7 @@ class Queues(Part):
     def __iter__(self) -> Iterator[Queue]:
         for counts in self.counts():
             yield self[counts.name]
+
+
+def _data(value: Any, command: str) -> str:
+    return "{}" if value is None else encode(value, command=command, argument="data")

@@ -8,12 +8,13 @@ from typing import Any
 
 from stanchion import commands as c
 from stanchion.client.sync.base import Part
-from stanchion.client.data import encode
+from stanchion.client.data import encode, names
+from stanchion.client.items import Items
 from stanchion.records import RecurringJob, Throttle
 from stanchion.rules.config import ConfigValue
 
 
-class Config(Part):
+class Config(Items, Part):
     """``client.config``: options stored with the queue, read by every command."""
 
     def get(self, option: str, *, now: float | None = None) -> ConfigValue | None:
@@ -91,11 +92,11 @@ class Recurring(Part):
 
     def tag(self, jid: str, tags: Sequence[str], *, now: float | None = None) -> tuple[str, ...]:
         """Tag what it spawns from now on; all its tags."""
-        return self._run(c.TagRecurring(jid, tuple(tags)), now)
+        return self._run(c.TagRecurring(jid, names(tags)), now)
 
     def untag(self, jid: str, tags: Sequence[str], *, now: float | None = None) -> tuple[str, ...]:
         """Take tags from the template; the tags left."""
-        return self._run(c.UntagRecurring(jid, tuple(tags)), now)
+        return self._run(c.UntagRecurring(jid, names(tags)), now)
 
     def stop(self, jid: str, *, now: float | None = None) -> None:
         """Remove the template. What it spawned stays."""
