@@ -150,11 +150,10 @@ class Step(NamedTuple):
         if self.aim is None or not running or not hasattr(self.command, "attempt"):
             return self.command
         job = running[self.aim % len(running)]
-        command = replace(self.command, jid=job.jid, worker=job.worker, attempt=job.attempt)  # type: ignore[call-arg]
-        if isinstance(command, c.Complete):
-            on = tuple(jid for jid in command.depends if jid != job.jid)
-            command = replace(command, queue=job.queue, depends=on)
-        return command
+        changes: dict[str, Any] = {"jid": job.jid, "worker": job.worker, "attempt": job.attempt}
+        if isinstance(self.command, c.Complete):
+            changes |= {"queue": job.queue, "depends": [jid for jid in self.command.depends if jid != job.jid]}
+        return replace(self.command, **changes)
 
 
 aims = st.none() | st.integers(0, 3)

@@ -9,7 +9,6 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -18,29 +17,30 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stanchion import commands as c
+from stanchion import errors
 from stanchion.client.open import open_engine
 from stanchion.commands import VOCABULARY
-from stanchion.engine.contract import Engine
 from stanchion.engine.sqlite.transaction import Transaction
-from tests.model.comparing import plain, reply_of, step
-from tests.model.drawing import commands, steps
+from tests.model.comparing import Pair, plain, reply_of
+from tests.model.drawing import Step, commands, steps
 from tests.model.naive import Naive
 
 EXAMPLES = int(os.environ.get("STANCHION_EXAMPLES", "60"))
 patient = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 
-Steps = list[tuple[c.Command[Any], float]]
+Steps = list[Step]
 
 
 @contextmanager
-def fresh(kind: str) -> Iterator[Engine]:
-    """An empty engine."""
+def fresh(kind: str) -> Iterator[Pair]:
+    """An empty engine, and a model beside it."""
     with tempfile.TemporaryDirectory() as folder:
-        url = "sqlite://" if kind == "memory" else f"sqlite:///{folder}/jobs.db?durability=fast"
-        engine = open_engine(url)
+        engine = open_engine("sqlite://" if kind == "memory" else f"sqlite:///{folder}/jobs.db?durability=fast")
+        pair = Pair(engine)
         try:
-            yield engine
+            yield pair
         finally:
+            pair.close()
             engine.close()
 
 
@@ -50,11 +50,11 @@ def test_an_engine_does_what_the_model_does(kind: str) -> None:
     @patient
     @given(steps)
     def run(drawn: Steps) -> None:
-        with fresh(kind) as engine:
-            model, now = Naive(), 1000.0
-            for command, seconds in drawn:
-                now += seconds
-                step(engine, model, command, now)
+        with fresh(kind) as pair:
+            now = 1000.0
+            for one in drawn:
+                now += one.seconds
+                pair.step(one.aimed(pair.model), now)
 
     run()
 
@@ -81,24 +81,21 @@ def test_a_command_that_fails_half_way_changes_nothing(monkeypatch: pytest.Monke
     @given(steps, st.integers(0, 8))
     def run(drawn: Steps, at: int) -> None:
         nonlocal left
-        with fresh("memory") as engine:
-            model, now = Naive(), 1000.0
-            for command, seconds in drawn:
-                now += seconds
-                before = plain(engine.dump(now=now))
+        with fresh("memory") as pair:
+            now = 1000.0
+            for one in drawn:
+                command, now = one.aimed(pair.model), now + one.seconds
+                before = plain(pair.engine.dump(now=now))
                 left, failing_at[0] = itertools.count(), at
                 try:
-                    engine.run(command, now=now)
+                    found = reply_of(pair.engine.run, command, now)
                 except Broken:
-                    assert plain(engine.dump(now=now)) == before, command
                     failing_at[0] = -1
-                    step(engine, model, command, now)
-                except Exception:  # noqa: BLE001 - the model tells below if that is right
-                    failing_at[0] = -1
-                    assert isinstance(reply_of(model.run, command, now), type)
+                    assert plain(pair.engine.dump(now=now)) == before, command
+                    pair.step(command, now)
                 else:
                     failing_at[0] = -1
-                    reply_of(model.run, command, now)
+                    pair.step(command, now, run=lambda command, now, found=found: found)
 
     run()
 
@@ -112,12 +109,14 @@ class Partner:
         )
 
     def run(self, command: c.Command[Any], now: float) -> Any:
+        """The reply in plain values, or the class of the error."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         line = msgspec.json.encode([command.name, command, now]).decode()
         self._process.stdin.write(line + "\n")
         self._process.stdin.flush()
-        return msgspec.json.decode(self._process.stdout.readline())
+        kind, answer = msgspec.json.decode(self._process.stdout.readline())
+        return answer if kind == "reply" else getattr(errors, answer)
 
     def close(self) -> None:
         assert self._process.stdin is not None
@@ -132,24 +131,18 @@ def test_two_processes_on_one_file_are_one_queue() -> None:
     @settings(patient, max_examples=max(10, EXAMPLES // 4))
     @given(st.lists(st.tuples(commands, st.sampled_from([0.0, 1.0, 61.0]), st.booleans()), max_size=40))
     def run(drawn: list[tuple[c.Command[Any], float, bool]]) -> None:
-        path = Path(tempfile.mkdtemp()) / "jobs.db"
-        url = f"sqlite:///{path}?durability=fast"
-        engine, partner = open_engine(url), Partner(url)
-        model, now = Naive(), 1000.0
-        try:
-            for command, seconds, other in drawn:
-                now += seconds
-                if not other:
-                    step(engine, model, command, now)
-                    continue
-                expected = reply_of(model.run, command, now)
-                found = partner.run(command, now)
-                wanted = ["error", expected.__name__] if isinstance(expected, type) else ["reply", plain(expected)]
-                assert plain(found) == wanted, command
-                assert plain(engine.dump(now=now).jobs) == plain(model.dump(now).jobs)
-        finally:
-            partner.close()
-            engine.close()
+        with tempfile.TemporaryDirectory() as folder:
+            url = f"sqlite:///{folder}/jobs.db?durability=fast"
+            engine, partner = open_engine(url), Partner(url)
+            pair, now = Pair(engine), 1000.0
+            try:
+                for command, seconds, other in drawn:
+                    now += seconds
+                    pair.step(command, now, run=partner.run if other else None)
+            finally:
+                pair.close()
+                partner.close()
+                engine.close()
 
     run()
 

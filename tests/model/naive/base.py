@@ -14,7 +14,7 @@ DAY = 86400
 
 @dataclass
 class Item:
-    """A job. ``held`` are the throttles in which it has a place."""
+    """A job. ``held`` are the throttles in which it has a place, and since when."""
 
     jid: str
     klass: str = ""
@@ -42,7 +42,7 @@ class Item:
     grace: bool = False
     failed_at: float = 0.0
     completed_at: float = 0.0
-    held: frozenset[str] = frozenset()
+    held: dict[str, float] = field(default_factory=dict)
 
     @property
     def line(self) -> tuple[float, float, int]:

@@ -63,7 +63,7 @@ class Lines(Base):
         if job.state == "failed":
             self.counter(job.queue, job.failed_at)[2] -= 1
         frees = bool(job.held) or job.state == "waiting"
-        job.state, job.worker, job.expires, job.grace, job.held = "leaving", "", 0.0, False, frozenset()
+        job.state, job.worker, job.expires, job.grace, job.held = "leaving", "", 0.0, False, {}
         if frees:
             self.let_in_all(job.throttles)
 

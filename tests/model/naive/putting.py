@@ -38,28 +38,31 @@ class Putting(Lines):
         if not job.depends:
             self.stand(job, job.due)
 
-    def lost(self, jid: str) -> None:
-        """A job failed or is gone: its dependents do what their policies say."""
-        for job in self.dependents(jid):
-            # An earlier one's fate may have been this one's too.
-            if self.jobs.get(job.jid) is job and jid in job.depends:
-                self.lose(job, jid)
+    def lost(self, *jids: str) -> None:
+        """Jobs failed or are gone: their dependents do what their policies say, and then the dependents of those."""
+        gone = list(jids)
+        for jid in gone:
+            gone += [job.jid for job in self.dependents(jid) if self.lose(job, jid)]
 
-    def lose(self, job: Item, dependency: str) -> None:
+    def lose(self, job: Item, dependency: str) -> bool:
+        """What a job does that lost a dependency. True if it is lost by that itself."""
         waited_for = any(other.policy == "wait" for other in self.dependents(job.jid))
         if job.policy == "run":
             self.free(job, dependency)
         elif job.policy == "cancel" and not waited_for:
             self.cancel(job)
-            self.lost(job.jid)
         elif job.policy != "wait":
             self.fail(job, "dependency-failed", f"Job {dependency}, which it depends on, failed or was canceled", "")
+        return job.policy in ("cancel", "fail")
 
     def lose_failed(self, job: Item) -> None:
-        """Of the dependencies that a job was just given, some may have failed long ago."""
-        for other in sorted(job.depends):
-            if self.jobs.get(job.jid) is job and other in job.depends and self.jobs[other].state == "failed":
-                self.lose(job, other)
+        """Of the dependencies that a job has from now on, some may have failed long ago."""
+        failed = [other for other in sorted(job.depends) if self.jobs[other].state == "failed"]
+        if job.policy == "run":
+            for other in failed:
+                self.free(job, other)
+        elif failed and self.lose(job, failed[0]):
+            self.lost(job.jid)
 
     # Ends
 
@@ -73,13 +76,13 @@ class Putting(Lines):
         counts[2] += 1
         self.log("failed", jid=job.jid, worker=worker, group=group, message=message)
         self.tell_watchers("failed", job.jid)
-        self.lost(job.jid)
 
     def exhaust(self, job: Item, worker: str, group: str | None = None, message: str | None = None) -> None:
         """Its retries ran out."""
         if message is None:
             message = f'Job exhausted retries in queue "{job.queue}"'
         self.fail(job, group or f"failed-retries-{job.queue}", message, worker)
+        self.lost(job.jid)
 
     def cancel(self, job: Item) -> None:
         self.log("canceled", jid=job.jid, worker=job.worker, queue=job.queue)

@@ -35,7 +35,7 @@ class Settings(Queues):
 
     def do_throttle_locks(self, t: c.ThrottleLocks) -> tuple[str, ...]:
         held = [job for job in self.jobs.values() if t.id in job.held]
-        return tuple(job.jid for job in sorted(held, key=lambda job: (job.popped_at, job.seq)))
+        return tuple(job.jid for job in sorted(held, key=lambda job: (job.held[t.id], job.seq)))
 
     def do_throttle_pending(self, t: c.ThrottlePending) -> tuple[str, ...]:
         found = [job for job in self.jobs.values() if job.state == "throttled" and t.id in job.throttles]
@@ -44,7 +44,7 @@ class Settings(Queues):
     def do_throttle_release(self, t: c.ReleaseThrottle) -> None:
         for jid in t.jids:
             if jid in self.jobs:
-                self.jobs[jid].held -= {t.id}
+                self.jobs[jid].held.pop(t.id, None)
         self.let_in(t.id)
 
     def do_config_get(self, g: c.GetConfig) -> Any:

@@ -44,7 +44,8 @@ class Settling(Taking):
         self.log("advanced", jid=job.jid, queue=x.queue, to=x.next)
         job.depends = on
         self.renew(job, x.next, x.delay)
-        return job.state
+        # Its policy may have canceled it at once; it was in depends for that long.
+        return job.state if job.jid in self.jobs else "depends"
 
     def end(self, job: Item) -> None:
         """A job is complete: what waits for it is freed, and older complete jobs are forgotten."""
@@ -66,6 +67,7 @@ class Settling(Taking):
         job = self.held_by(f.jid, f.worker, f.attempt)
         job.data = f.data if f.data is not None else job.data
         self.fail(job, f.group, f.message, f.worker)
+        self.lost(job.jid)
         return f.jid
 
     def do_retry(self, r: c.Retry) -> int:

@@ -51,7 +51,7 @@ class Taking(Putting):
     def take(self, job: Item, taken: list[Item]) -> None:
         """Take a job, or hold it back where a throttle of it is full."""
         if self.fits(job):
-            job.held = frozenset(job.throttles)
+            job.held = dict.fromkeys(job.throttles, self.now)
             taken.append(job)
             return
         self.note(job, "throttled", q=job.queue)
@@ -99,16 +99,18 @@ class Taking(Putting):
     def spawn(self, template: Template) -> None:
         """Spawn one job, if one is due."""
         r = template.record
-        due = r.next_due
-        while r.backlog > 0 and due < self.now - r.backlog * r.interval:
-            due += r.interval
-        if due > self.now:
+        # In whole microseconds, so that nothing is rounded.
+        now, due, interval = (round(seconds * 10**6) for seconds in (self.now, r.next_due, r.interval))
+        oldest = now - r.backlog * interval
+        if r.backlog > 0 and due < oldest:
+            due = oldest + (due - oldest) % interval
+        if due > now:
             return
         count = r.count + 1
         while f"{r.jid}-{count}" in self.jobs:
             count += 1
-        template.record = msgspec.structs.replace(r, count=count, next_due=due + r.interval)
-        self.spawn_one(r, f"{r.jid}-{count}", due)
+        template.record = msgspec.structs.replace(r, count=count, next_due=(due + interval) / 10**6)
+        self.spawn_one(r, f"{r.jid}-{count}", due / 10**6)
 
     def spawn_one(self, r: RecurringJob, jid: str, due: float) -> None:
         job = Item(jid, r.klass, r.data, r.queue, seq=self.number(), spawned=r.jid, throttles=r.throttles)
