@@ -118,7 +118,9 @@ def test_a_settlement_that_may_succeed_later_is_repeated_after_a_pause_while_the
     heard = told.loop.answered(exchange, [Outcome(error=error), Outcome(reply=())], 1.0, 1.0)
     assert (heard.started, heard.refused, heard.trouble) == ([], [], error)
     assert told.step(1.0) == Sleep(1.0 + TROUBLE_SECONDS, watch=False)
+    assert told.loop.give_up(59.0) == []
     assert told.step(1.0 + TROUBLE_SECONDS) == Exchange((done,), None)
+    assert told.loop.give_up(60.0) == [done]
     assert told.step(60.0) == Sleep(math.inf, watch=True)
 
 

@@ -401,3 +401,24 @@ def test_a_killed_workers_job_comes_back_by_itself(start: Callable[..., Process]
     assert job is not None
     assert (job.attempt, [entry.what for entry in job.history].count("timed-out")) == (2, 1)
     assert other.process.poll() is None
+
+
+@pytest.mark.slow
+def test_a_worker_that_stood_still_cannot_finish_what_another_has_taken_over(start: Callable[..., Process]) -> None:
+    still = start("--name", "still")
+    still.client.config.set("heartbeat", 0.5)
+    still.client.config.set("grace-period", 0.2)
+    jid = still.put(0.1)
+    still.started()
+    still.process.send_signal(signal.SIGSTOP)
+    assert still.client.jobs[jid].get().worker == "still"  # type: ignore[union-attr]
+    start("--name", "awake")
+    until(lambda: still.client.jobs[jid].get().state == "complete")  # type: ignore[union-attr]
+    taken_over = still.client.jobs[jid].get()
+    still.process.send_signal(signal.SIGCONT)
+    still.process.send_signal(signal.SIGTERM)
+    code, error = still.end()
+    assert code == 0
+    assert any(told in error for told in ("no longer this worker's", "comes too late", "was refused")), error
+    assert still.client.jobs[jid].get() == taken_over
+    assert still.client.check() == []

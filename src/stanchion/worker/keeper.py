@@ -115,6 +115,7 @@ class LeaseKeeper:
         if not kept or lease.settled:
             return
         lease.lost = why
+        log.warning("job %s is no longer this worker's: %s", lease.job.jid, why)
         if cancel is not None:
             cancel()
 

@@ -145,10 +145,14 @@ class Loop:
         self._running.clear()
         self._unsettled.clear()
 
+    def give_up(self, now: float) -> list[Settlement]:
+        """The settlements that come too late, which are tried no more: their jobs may be another worker's by now."""
+        late = [settlement for settlement in self._unsettled if now >= settlement.lease.ends]
+        self._unsettled = [settlement for settlement in self._unsettled if now < settlement.lease.ends]
+        return late
+
     def step(self, now: float) -> Step:
         """What to do now."""
-        # A lapsed lock may be another worker's by now; what it settled would be refused.
-        self._unsettled = [settlement for settlement in self._unsettled if now < settlement.lease.ends]
         busy = bool(self._running or self._unsettled)
         if self._stops and not busy:
             return End()

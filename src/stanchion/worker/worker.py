@@ -114,7 +114,10 @@ class Worker:
         ticket = self._client.ticket()
         while True:
             self._collect()
-            match self._loop.step(time.monotonic()):
+            now = time.monotonic()
+            for late in self._loop.give_up(now):
+                log.warning("%s of job %s comes too late: its lock has lapsed", late.command.name, late.lease.job.jid)
+            match self._loop.step(now):
                 case Exchange() as exchange:
                     self._exchange(exchange)
                 case Sleep() as sleep:
