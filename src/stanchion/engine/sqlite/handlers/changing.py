@@ -36,7 +36,7 @@ def multiget(tx: Transaction, command: MultiGet) -> tuple[Job, ...]:
 def set_priority(tx: Transaction, command: SetPriority) -> float:
     row = require(tx, command.jid)
     tx.run("UPDATE jobs SET priority = ? WHERE id = ?", command.priority, row.id)
-    if row.throttles != "[]":
+    if row.throttles != "[]" and row.state in (State.WAITING, State.THROTTLED):
         throttles.let_all_in(tx, names(row.throttles))
     return command.priority
 
