@@ -31,7 +31,7 @@ def contestant(name: str) -> type[Contestant]:
 
 
 def results() -> Results:
-    return Results(MACHINE, repeats=1, sizes={})
+    return Results(MACHINE, repeats=1, sizes=Sizes()._asdict())
 
 
 def told(message: str) -> None:
