@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import math
+import runpy
 import subprocess
 import sys
 import threading
@@ -341,3 +342,11 @@ async def test_callers_that_await(tmp_path: Path) -> None:
 def test_the_generated_facade_is_up_to_date() -> None:
     script = ROOT / "tools" / "generate_sync.py"
     subprocess.run([sys.executable, script, "--check"], check=True)
+
+
+def test_a_rule_that_no_file_needs_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    script = runpy.run_path(str(ROOT / "tools" / "generate_sync.py"))
+    assert script["main"](["--check"]) == 0
+    script["RULES"].append(("nothing has this", ""))
+    assert script["main"](["--check"]) == 1
+    assert "nothing has this" in capsys.readouterr().out
