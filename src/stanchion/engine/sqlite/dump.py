@@ -16,7 +16,7 @@ from stanchion.engine.sqlite.handlers import (
     workers,
 )
 from stanchion.engine.sqlite.handlers.configuration import all_config
-from stanchion.engine.sqlite.handlers.rows import SELECT, job_of, rows
+from stanchion.engine.sqlite.handlers.rows import SELECT_WHOLE, job_of, wholes
 from stanchion.engine.sqlite.transaction import Transaction
 from stanchion.records import QueueStats
 
@@ -25,7 +25,7 @@ def dump(tx: Transaction) -> StateDump:
     """Everything, as of the transaction's time."""
     return StateDump(
         now=tx.now,
-        jobs={row.jid: job_of(row, tx.now) for row in rows(tx, SELECT + "ORDER BY jobs.seq")},
+        jobs={job.row.jid: job_of(job, tx.now) for job in wholes(tx, SELECT_WHOLE + "ORDER BY jobs.seq")},
         recurring={
             row[0]: recurring.record_of(recurring.Template._make(row))
             for row in tx.all("SELECT * FROM recurring ORDER BY jid")

@@ -13,7 +13,7 @@ from stanchion.engine.invariants import check
 from stanchion.engine.sqlite.dump import dump
 from stanchion.engine.sqlite.handlers.configuration import read_option
 from stanchion.engine.sqlite.handlers.recurring import Template
-from stanchion.engine.sqlite.handlers.rows import SELECT, Row, names, problem, rows
+from stanchion.engine.sqlite.handlers.rows import SELECT_WHOLE, checked_names, problem, unreadable, wholes
 from stanchion.engine.sqlite.transaction import Transaction
 from stanchion.rules.jsontext import json_problem
 from stanchion.states import State
@@ -90,15 +90,10 @@ def inspect(tx: Transaction) -> list[Finding]:
     return [*unknown, *own] if unknown else [*own, *check(dump(tx))]
 
 
-def unreadable(row: Row) -> bool:
-    """Is there a column that cannot be read as what it should be?"""
-    return problem(row._replace(data="", klass="", checksum=0)) is not None
-
-
 def lists_readable(texts: Iterable[str]) -> bool:
     """Is each of the texts a JSON list of names?"""
     try:
-        return all(isinstance(names(text), tuple) for text in texts)
+        return all(isinstance(checked_names(text), tuple) for text in texts)
     except msgspec.MsgspecError:
         return False
 
@@ -136,13 +131,13 @@ def _untold(tx: Transaction) -> Iterator[Finding]:
 
 
 def _broken(tx: Transaction) -> Iterator[Finding]:
-    for row in rows(tx, SELECT):
-        over = row.state in (State.FAILED, State.COMPLETE)
-        wrong = problem(row)
+    for job in wholes(tx, SELECT_WHOLE):
+        over = job.row.state in (State.FAILED, State.COMPLETE)
+        wrong = problem(job)
         if wrong and not over:
-            yield Finding("broken-record", row.jid, wrong)
-        elif unreadable(row):
-            yield Finding("unreadable-record", row.jid, "has columns that are not JSON")
+            yield Finding("broken-record", job.row.jid, wrong)
+        elif unreadable(job.row):
+            yield Finding("unreadable-record", job.row.jid, "has columns that are not JSON")
 
 
 def _templates(tx: Transaction) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from stanchion.engine.sqlite.handlers import dependents, tags, throttles
 from stanchion.engine.sqlite.handlers.configuration import forget_settings, read_option
 from stanchion.engine.sqlite.handlers.mending import make_readable
 from stanchion.engine.sqlite.handlers.recurring import Template
-from stanchion.engine.sqlite.handlers.rows import SELECT, Row, names, problem, rows
+from stanchion.engine.sqlite.handlers.rows import SELECT, SELECT_WHOLE, Row, names, problem, rows, unreadable, wholes
 from stanchion.engine.sqlite.handlers.taking import set_aside
 from stanchion.engine.sqlite.inspection import (
     COMPLETE,
@@ -19,7 +19,6 @@ from stanchion.engine.sqlite.inspection import (
     UNTOLD,
     inspect,
     lists_readable,
-    unreadable,
 )
 from stanchion.engine.sqlite.transaction import Transaction
 from stanchion.states import State
@@ -92,11 +91,12 @@ def _mend_records(tx: Transaction) -> None:
     for row in rows(tx, f"{SELECT} WHERE {UNKNOWN}"):
         tx.run("UPDATE jobs SET state = 'waiting', on_dependency_failure = 'wait' WHERE id = ?", row.id)
         set_aside(tx, row, f"it was in the state {row.state!r}, with the policy {row.on_dependency_failure!r}")
-    for row in rows(tx, SELECT):
-        if row.state not in (State.FAILED, State.COMPLETE) and problem(row):
-            set_aside(tx, row)
-        elif unreadable(row):
-            make_readable(tx, row)
+    for job in wholes(tx, SELECT_WHOLE):
+        reason = problem(job)
+        if reason and job.row.state not in (State.FAILED, State.COMPLETE):
+            set_aside(tx, job.row, reason)
+        elif unreadable(job.row):
+            make_readable(tx, job.row)
 
 
 def _mend_templates(tx: Transaction) -> None:
@@ -119,8 +119,7 @@ def _realign(tx: Transaction, row: Row) -> None:
 
 
 def _mend_dependents(tx: Transaction) -> None:
-    for row in rows(tx, SELECT + "WHERE state = 'depends'"):
-        dependents.release_if_free(tx, row)
+    dependents.release_free(tx, [job for (job,) in tx.all("SELECT id FROM jobs WHERE state = 'depends'")])
     # The commands to come tell them, step by step.
     tx.run_many("INSERT INTO releases VALUES (?)", [(job,) for job, _ in tx.all(UNTOLD)])
 

@@ -8,6 +8,7 @@ from stanchion.engine.sqlite.handlers.ending import cancel_row
 from stanchion.engine.sqlite.handlers.rows import Row, find_all, reread
 from stanchion.engine.sqlite.transaction import Transaction
 from stanchion.errors import HasDependents
+from stanchion.states import State
 
 _DEPENDENTS = (
     "SELECT jobs.id, jid, on_dependency_failure FROM dependencies JOIN jobs ON jobs.id = dependencies.job WHERE on_job = ?"
@@ -16,7 +17,11 @@ _DEPENDENTS = (
 
 
 def cancel(tx: Transaction, command: Cancel) -> tuple[str, ...]:
-    going = _all_that_go(tx, find_all(tx, command.jids), command.jids)
+    asked = find_all(tx, command.jids)
+    for row in asked.values():
+        if row.state == State.COMPLETE:
+            dependents.finish(tx, row)
+    going = _all_that_go(tx, asked, command.jids)
     for row in going:
         cancel_row(tx, row)
     for row in going:

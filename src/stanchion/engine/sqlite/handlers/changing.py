@@ -10,13 +10,13 @@ from stanchion.commands import Depend, Get, Log, MultiGet, SetPriority, Undepend
 from stanchion.engine.sqlite.handlers import throttles
 from stanchion.engine.sqlite.handlers.dependents import (
     refuse_circle,
-    release_if_free,
+    release_free,
     tell_of_failed,
     unfinished,
     wait_for,
 )
 from stanchion.engine.sqlite.handlers.history import append, entry
-from stanchion.engine.sqlite.handlers.rows import Row, find, find_all, job_of, names, require, texts
+from stanchion.engine.sqlite.handlers.rows import Row, find_all_whole, find_whole, job_of, names, require, texts
 from stanchion.engine.sqlite.transaction import Transaction
 from stanchion.errors import BadArgument, JobNotDepending
 from stanchion.records import Job
@@ -24,12 +24,12 @@ from stanchion.states import State
 
 
 def get(tx: Transaction, command: Get) -> Job | None:
-    row = find(tx, command.jid)
-    return None if row is None else job_of(row, tx.now)
+    found = find_whole(tx, command.jid)
+    return None if found is None else job_of(found, tx.now)
 
 
 def multiget(tx: Transaction, command: MultiGet) -> tuple[Job, ...]:
-    found = find_all(tx, command.jids)
+    found = find_all_whole(tx, command.jids)
     return tuple(job_of(found[jid], tx.now) for jid in command.jids if jid in found)
 
 
@@ -66,7 +66,7 @@ def undepend(tx: Transaction, command: Undepend) -> bool:
             row.id,
             texts(command.off),
         )
-    release_if_free(tx, row)
+    release_free(tx, [row.id])
     return True
 
 

@@ -6,12 +6,12 @@ Up to STEP dependents are told at once; the rest in later commands (``releases``
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from stanchion.engine.sqlite.handlers.ending import cancel_row, fail_row
 from stanchion.engine.sqlite.handlers.line import place, stand
-from stanchion.engine.sqlite.handlers.rows import SELECT, Row, names, reread, rows, texts
+from stanchion.engine.sqlite.handlers.rows import SELECT, Row, names, numbers, reread, rows, texts
 from stanchion.engine.sqlite.transaction import Transaction
 from stanchion.errors import DependencyCircle
 from stanchion.records import DependencyPolicy
@@ -21,11 +21,23 @@ from stanchion.states import State
 STEP = 1000
 GROUP = "dependency-failed"
 
-_DEPENDENTS = SELECT + "JOIN dependencies ON dependencies.job = jobs.id WHERE dependencies.on_job = ? LIMIT ?"
+SHOWN = 10
+"""How many jobs of a circle an error names."""
+
+_DEPENDENTS = SELECT + "JOIN dependencies ON dependencies.job = jobs.id WHERE dependencies.on_job = ?"
 # Those whose policy is to wait are not told: they would be found again and again, and hide the others.
-_CONCERNED = _DEPENDENTS.replace(" LIMIT", " AND on_dependency_failure <> 'wait' LIMIT")
-_CUT = "DELETE FROM dependencies WHERE job = ? AND on_job = ?"
-_WAITS = "SELECT 1 FROM dependencies WHERE job = ? LIMIT 1"
+_CONCERNED = _DEPENDENTS + " AND on_dependency_failure <> 'wait' LIMIT ?"
+_SOME = "SELECT job FROM dependencies WHERE on_job = ? LIMIT ?"
+_CUT = "DELETE FROM dependencies WHERE on_job = ? AND job IN (SELECT value FROM json_each(?))"
+_FREE = SELECT + (
+    "WHERE jobs.id IN (SELECT value FROM json_each(?)) AND state = 'depends'"
+    " AND NOT EXISTS (SELECT 1 FROM dependencies WHERE job = jobs.id)"
+)
+_DEPENDENCIES = (
+    "SELECT other.jid FROM jobs JOIN dependencies ON dependencies.job = jobs.id"
+    " JOIN jobs AS other ON other.id = dependencies.on_job WHERE jobs.jid = ?"
+)
+_REST = "SELECT job FROM releases LIMIT ?"
 
 
 class Other(NamedTuple):
@@ -36,43 +48,56 @@ class Other(NamedTuple):
     state: str
 
 
-def completed(tx: Transaction, job: int) -> None:
-    """The job is complete: those that waited for it no longer do."""
-    found = rows(tx, _DEPENDENTS, job, STEP + 1)
-    for dependent in found[:STEP]:
-        _release(tx, dependent, job)
+def completed(tx: Transaction, row: Row) -> int:
+    """The job is complete: those that waited for it no longer do. How many were told."""
+    if not row.awaited:
+        return 0
+    found = [job for (job,) in tx.all(_SOME, row.id, STEP + 1)]
+    _release(tx, found[:STEP], row.id)
     if len(found) > STEP:
-        _leave_rest(tx, job)
+        _leave_rest(tx, row)
+    return len(found)
 
 
-def lost(tx: Transaction, row: Row) -> None:
+def lost(tx: Transaction, row: Row) -> int:
     """The job failed or was removed: each dependent's policy says what that means for it, and for its dependents in turn.
 
-    Those of a job that is removed are all told at once: nothing is left that could be come back to.
+    Those of a job that is removed are all told at once: nothing is left that could be come back to. How many were told.
     """
     gone = deque([row])
+    told = 0
     while gone:
         cause = gone.popleft()
+        if told >= STEP and _is_there(tx, cause):
+            _leave_rest(tx, cause)
+            continue
         found = rows(tx, _CONCERNED, cause.id, STEP + 1)
         for dependent in found[:STEP]:
             gone.extend(_follow(tx, dependent, cause))
-        if len(found) > STEP and tx.value("SELECT 1 FROM jobs WHERE id = ?", cause.id):
-            _leave_rest(tx, cause.id)
-        elif len(found) > STEP:
+        told += len(found)
+        if len(found) > STEP:
             gone.appendleft(cause)
+    return told
 
 
 def go_on(tx: Transaction) -> None:
     """Tell another step of the dependents that were left for later."""
-    job = tx.value("SELECT job FROM releases LIMIT 1")
-    if job is not None:
-        _tell_rest(tx, job)
+    told = 0
+    for (job,) in tx.all(_REST, STEP):
+        if told >= STEP:
+            break
+        told += _tell_rest(tx, job)
 
 
 def finish(tx: Transaction, row: Row) -> None:
     """Tell all the dependents left, before the job becomes something else."""
     while tx.value("SELECT 1 FROM releases WHERE job = ?", row.id):
         _tell_rest(tx, row.id)
+
+
+def dependencies_of(tx: Transaction, jid: str) -> tuple[str, ...]:
+    """The jids that a job waits for."""
+    return tuple(other for (other,) in tx.all(_DEPENDENCIES, jid))
 
 
 def unfinished(tx: Transaction, jids: Iterable[str], policy: DependencyPolicy) -> list[Other]:
@@ -86,17 +111,12 @@ def refuse_circle(tx: Transaction, jid: str, on: Iterable[str]) -> None:
     """Refuse that the job waits for others if any of them waits for it already."""
 
     def depends_of(job: str) -> Iterable[str]:
-        if job == jid:
-            return on
-        sql = (
-            "SELECT other.jid FROM jobs JOIN dependencies ON dependencies.job = jobs.id"
-            " JOIN jobs AS other ON other.id = dependencies.on_job WHERE jobs.jid = ?"
-        )
-        return [other for (other,) in tx.all(sql, job)]
+        return on if job == jid else dependencies_of(tx, job)
 
     circle = find_circle(jid, depends_of)
     if circle:
-        raise DependencyCircle(jid=jid, circle=" → ".join(circle))
+        shown = circle if len(circle) <= SHOWN else [*circle[: SHOWN - 2], "…", circle[-1]]
+        raise DependencyCircle(jid=jid, circle=" → ".join(shown))
 
 
 def wait_for(tx: Transaction, job: int, on: Iterable[Other]) -> None:
@@ -111,33 +131,36 @@ def tell_of_failed(tx: Transaction, on: Iterable[Other]) -> None:
             lost(tx, reread(tx, other.id))
 
 
-def release_if_free(tx: Transaction, dependent: Row) -> None:
-    """Let a job that waits for nothing any more come in line: now, or at the time kept for it."""
-    if dependent.state == State.DEPENDS and tx.value(_WAITS, dependent.id) is None:
-        stand(
-            tx,
-            dependent,
-            place(tx, dependent.due, depends=False, throttle_ids=names(dependent.throttles), now=tx.now),
-        )
+def release_free(tx: Transaction, jobs: Iterable[int]) -> None:
+    """Let those of the jobs that wait for nothing any more come in line: now, or at the time kept for them."""
+    for row in rows(tx, _FREE, numbers(jobs)):
+        stand(tx, row, place(tx, row.due, depends=False, throttle_ids=names(row.throttles), now=tx.now))
 
 
-def _leave_rest(tx: Transaction, job: int) -> None:
+def _leave_rest(tx: Transaction, row: Row) -> None:
     """Leave the dependents that were not told yet to the commands to come."""
-    tx.run("INSERT OR IGNORE INTO releases VALUES (?)", job)
+    if row.awaited:
+        tx.run("INSERT OR IGNORE INTO releases VALUES (?)", row.id)
 
 
-def _tell_rest(tx: Transaction, job: int) -> None:
+def _tell_rest(tx: Transaction, job: int) -> int:
     tx.run("DELETE FROM releases WHERE job = ?", job)
+    told = 0
     for row in rows(tx, SELECT + "WHERE jobs.id = ?", job):
         if row.state == State.FAILED:
-            lost(tx, row)
+            told += lost(tx, row)
         elif row.state == State.COMPLETE:
-            completed(tx, job)
+            told += completed(tx, row)
+    return told
 
 
-def _release(tx: Transaction, dependent: Row, on_job: int) -> None:
-    tx.run(_CUT, dependent.id, on_job)
-    release_if_free(tx, dependent)
+def _is_there(tx: Transaction, row: Row) -> bool:
+    return tx.value("SELECT 1 FROM jobs WHERE id = ?", row.id) is not None
+
+
+def _release(tx: Transaction, jobs: Sequence[int], on_job: int) -> None:
+    tx.run(_CUT, on_job, numbers(jobs))
+    release_free(tx, jobs)
 
 
 def _follow(tx: Transaction, dependent: Row, cause: Row) -> list[Row]:
@@ -146,7 +169,7 @@ def _follow(tx: Transaction, dependent: Row, cause: Row) -> list[Row]:
     if policy == "wait":
         return []
     if policy == "run":
-        _release(tx, dependent, cause.id)
+        _release(tx, [dependent.id], cause.id)
         return []
     if policy == "cancel" and not _waited_for(tx, dependent):
         cancel_row(tx, dependent)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from stanchion.engine.sqlite.handlers.configuration import settings
-from stanchion.engine.sqlite.handlers.rows import Row
+from stanchion.engine.sqlite.handlers.rows import Row, readable
 from stanchion.engine.sqlite.transaction import Transaction
 from stanchion.rules.config import setting
 from stanchion.rules.retention import history_excess
@@ -29,11 +29,14 @@ def entry(what: str, when: float, **more: Any) -> str:
 
 
 def appended(tx: Transaction, row: Row, *entries: str) -> Written:
-    """The row's history with entries added, and the oldest behind the first dropped beyond ``max-job-history``."""
+    """The row's history with entries added, and the oldest behind the first dropped beyond ``max-job-history``.
+
+    One that cannot be read only grows: whoever pops the job puts it aside.
+    """
     text = ",".join((row.history, *entries) if row.history else entries)
     count = row.history_count + len(entries)
     excess = history_excess(count, int(setting(settings(tx), "max-job-history")))
-    return _trimmed(text, excess) if excess else Written(text, count)
+    return readable(lambda text: _trimmed(text, excess), text, Written(text, count)) if excess else Written(text, count)
 
 
 def append(tx: Transaction, row: Row, *entries: str) -> None:

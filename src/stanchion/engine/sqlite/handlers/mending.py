@@ -9,8 +9,8 @@ from stanchion.engine.sqlite.transaction import Transaction
 
 def make_readable(tx: Transaction, row: Row) -> Row:
     """Empty the columns of a job that cannot be read; the row as it is then."""
-    own_tags: tuple[str, ...] = rows.readable(rows.names, row.tags, ())
-    own_throttles: tuple[str, ...] = rows.readable(rows.names, row.throttles, ())
+    own_tags: tuple[str, ...] = rows.names(row.tags)
+    own_throttles: tuple[str, ...] = rows.names(row.throttles)
     entries = rows.readable(rows.history, row, None)
     tx.run(
         "UPDATE jobs SET tags = ?, throttles = ?, failure = ?, history = ?, history_count = ? WHERE id = ?",

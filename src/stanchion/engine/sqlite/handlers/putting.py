@@ -10,7 +10,7 @@ from stanchion.engine.sqlite.handlers import dependents, events, throttles
 from stanchion.engine.sqlite.handlers.dependents import Other, refuse_circle, tell_of_failed, unfinished, wait_for
 from stanchion.engine.sqlite.handlers.history import appended, entry
 from stanchion.engine.sqlite.handlers.line import Place, announce, know_queue, leave, place, tell_robbed
-from stanchion.engine.sqlite.handlers.rows import SELECT, Row, checksum, find, find_all, names, require, rows, texts
+from stanchion.engine.sqlite.handlers.rows import MISSING, SELECT, Row, checksum, find, find_all, names, require, rows, texts
 from stanchion.engine.sqlite.handlers.tags import retag
 from stanchion.engine.sqlite.transaction import Transaction
 from stanchion.errors import BadArgument, StanchionError
@@ -25,6 +25,7 @@ RETRIES = 5
 _INSERT = """INSERT INTO jobs (jid, klass, queue, state, priority, ready_at, seq, due, retries, remaining, tags, throttles,
     on_dependency_failure, spawned_from, history, history_count, checksum)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_DATA = "SELECT data FROM payloads WHERE job = ?"
 _RENEW = """UPDATE jobs SET klass = ?, queue = ?, state = ?, priority = ?, ready_at = ?, seq = ?, due = ?, worker = '',
     expires = 0, grace = 0, popped_at = 0, retries = ?, remaining = ?, tags = ?, throttles = ?, on_dependency_failure = ?,
     failure_group = NULL, failed_at = NULL, completed_at = NULL, history = ?, history_count = ?, checksum = ? WHERE id = ?"""
@@ -51,11 +52,12 @@ def put(tx: Transaction, command: Put) -> str:
 
 def requeue(tx: Transaction, command: Requeue) -> str:
     old = require(tx, command.jid)
+    data = command.data if command.data is not None else tx.value(_DATA, old.id)
     job = NewJob(
         command.queue,
         command.jid,
         _else(command.klass, old.klass),
-        _else(command.data, old.data),
+        _else(data, MISSING),
         _else(command.priority, old.priority),
         _else(command.tags, names(old.tags)),
         _else(command.retries, old.retries),
@@ -141,9 +143,9 @@ def _put_one(tx: Transaction, command: Put, old: Row | None) -> str:
 
 
 def _put(tx: Transaction, old: Row | None, job: NewJob, depends: tuple[str, ...], delay: float, worker: str) -> str:
-    if old is not None and old.dependencies and not depends:
+    if old is not None and old.state == State.DEPENDS and not depends:
         # They stay, and what the policy says of those that have failed may be new.
-        depends = names(old.dependencies)
+        depends = dependents.dependencies_of(tx, job.jid)
     on = unfinished(tx, depends, job.on_dependency_failure) if depends else []
     if old is not None:
         if on:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from stanchion.commands import GetRecurring, Recur, TagRecurring, Unrecur, UntagRecurring, UpdateRecurring
 from stanchion.engine.sqlite.handlers.line import know_queue
-from stanchion.engine.sqlite.handlers.rows import readable_names, texts
+from stanchion.engine.sqlite.handlers.rows import names, texts
 from stanchion.engine.sqlite.transaction import Transaction
 from stanchion.errors import RecurringJobNotFound
 from stanchion.records import RecurringJob
@@ -79,12 +79,12 @@ def update_recurring(tx: Transaction, command: UpdateRecurring) -> bool:
 
 def tag_recurring(tx: Transaction, command: TagRecurring) -> tuple[str, ...]:
     old = _require(tx, command.jid)
-    return _retag(tx, old, tuple(dict.fromkeys((*readable_names(old.tags), *command.tags))))
+    return _retag(tx, old, tuple(dict.fromkeys((*names(old.tags), *command.tags))))
 
 
 def untag_recurring(tx: Transaction, command: UntagRecurring) -> tuple[str, ...]:
     old = _require(tx, command.jid)
-    return _retag(tx, old, tuple(tag for tag in readable_names(old.tags) if tag not in command.tags))
+    return _retag(tx, old, tuple(tag for tag in names(old.tags) if tag not in command.tags))
 
 
 def record_of(template: Template) -> RecurringJob:
@@ -92,7 +92,7 @@ def record_of(template: Template) -> RecurringJob:
     fields = template._asdict()
     del fields["offset"]
     fields["count"] = fields.pop("spawned")
-    return RecurringJob(**{**fields, "tags": readable_names(template.tags), "throttles": readable_names(template.throttles)})
+    return RecurringJob(**{**fields, "tags": names(template.tags), "throttles": names(template.throttles)})
 
 
 def _same_schedule(old: Template, command: Recur) -> bool:

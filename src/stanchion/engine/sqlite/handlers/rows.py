@@ -21,7 +21,7 @@ MISSING = "null"
 
 
 class Row(NamedTuple):
-    """A row of ``jobs`` in the order of its columns, and what belongs to it in other tables."""
+    """A row of ``jobs`` in the order of its columns, and what most commands ask about it besides."""
 
     id: int
     jid: str
@@ -50,24 +50,39 @@ class Row(NamedTuple):
     history: str
     history_count: int
     checksum: int
-    data: str
-    result: str | None
     tracked: int
+    awaited: int
+    """1 if other jobs wait for it."""
+
+
+class Whole(NamedTuple):
+    """A job with all that belongs to it in other tables: what a record is made of. Its data and links may be long."""
+
+    row: Row
+    data: str | None
+    result: str | None
     dependencies: str | None
     dependents: str | None
 
 
-SELECT = """SELECT jobs.*, payloads.data, payloads.result,
-    EXISTS (SELECT 1 FROM tracked WHERE tracked.jid = jobs.jid),
+_COLUMNS = """jobs.*, EXISTS (SELECT 1 FROM tracked WHERE tracked.jid = jobs.jid),
+    EXISTS (SELECT 1 FROM dependencies WHERE dependencies.on_job = jobs.id)"""
+SELECT = f"SELECT {_COLUMNS} FROM jobs "
+"""How a statement begins that finds rows."""
+SELECT_WHOLE = f"""SELECT {_COLUMNS}, payloads.data, payloads.result,
     (SELECT json_group_array(other.jid) FROM dependencies JOIN jobs AS other ON other.id = dependencies.on_job
         WHERE dependencies.job = jobs.id),
     (SELECT json_group_array(other.jid) FROM dependencies JOIN jobs AS other ON other.id = dependencies.job
         WHERE dependencies.on_job = jobs.id)
 FROM jobs LEFT JOIN payloads ON payloads.job = jobs.id """
+"""How a statement begins that finds jobs with all that belongs to them."""
 
-_BY_JID = SELECT + "WHERE jobs.jid = ?"
-_BY_JIDS = SELECT + "WHERE jobs.jid IN (SELECT value FROM json_each(?))"
-_BY_ID = SELECT + "WHERE jobs.id = ?"
+_BY_JID = "WHERE jobs.jid = ?"
+_BY_JIDS = "WHERE jobs.jid IN (SELECT value FROM json_each(?))"
+_BY_ID = "WHERE jobs.id = ?"
+_FIND, _FIND_ALL, _REREAD = SELECT + _BY_JID, SELECT + _BY_JIDS, SELECT + _BY_ID
+_FIND_WHOLE, _FIND_ALL_WHOLE = SELECT_WHOLE + _BY_JID, SELECT_WHOLE + _BY_JIDS
+_WIDTH = len(Row._fields)
 
 _names = msgspec.json.Decoder(tuple[str, ...])
 _failure = msgspec.json.Decoder(Failure)
@@ -77,7 +92,7 @@ _encoder = msgspec.json.Encoder()
 
 def find(tx: Transaction, jid: str) -> Row | None:
     """The job's row, or None."""
-    row = tx.one(_BY_JID, jid)
+    row = tx.one(_FIND, jid)
     return None if row is None else Row._make(row)
 
 
@@ -91,12 +106,22 @@ def require(tx: Transaction, jid: str) -> Row:
 
 def reread(tx: Transaction, job: int) -> Row:
     """The row as it is now."""
-    return rows(tx, _BY_ID, job)[0]
+    return rows(tx, _REREAD, job)[0]
 
 
 def find_all(tx: Transaction, jids: Iterable[str]) -> dict[str, Row]:
     """The rows of those jobs that exist, by jid."""
-    return {row.jid: row for row in rows(tx, _BY_JIDS, texts(jids))}
+    return {row.jid: row for row in rows(tx, _FIND_ALL, texts(jids))}
+
+
+def find_whole(tx: Transaction, jid: str) -> Whole | None:
+    """The whole job, or None."""
+    return next(iter(wholes(tx, _FIND_WHOLE, jid)), None)
+
+
+def find_all_whole(tx: Transaction, jids: Iterable[str]) -> dict[str, Whole]:
+    """Those of the jobs that exist, whole, by jid."""
+    return {whole.row.jid: whole for whole in wholes(tx, _FIND_ALL_WHOLE, texts(jids))}
 
 
 def rows(tx: Transaction, sql: str, *args: Any) -> list[Row]:
@@ -104,19 +129,29 @@ def rows(tx: Transaction, sql: str, *args: Any) -> list[Row]:
     return [Row._make(row) for row in tx.all(sql, *args)]
 
 
+def wholes(tx: Transaction, sql: str, *args: Any) -> list[Whole]:
+    """The jobs that a statement which begins with SELECT_WHOLE finds."""
+    return [Whole(Row._make(found[:_WIDTH]), *found[_WIDTH:]) for found in tx.all(sql, *args)]
+
+
 def texts(names: Iterable[str]) -> str:
     """Names as the JSON list that the tables keep."""
     return _encoder.encode(tuple(names)).decode()
 
 
+def numbers(ids: Iterable[int]) -> str:
+    """Numbers as the JSON list that statements take."""
+    return _encoder.encode(tuple(ids)).decode()
+
+
 def names(text: str) -> tuple[str, ...]:
-    """A JSON list of names as a tuple."""
-    return () if text == "[]" else _names.decode(text)
+    """A JSON list of names as a tuple; none where it is broken: a job can be seen, moved and removed in any condition."""
+    return () if text == "[]" else readable(checked_names, text, ())
 
 
-def readable_names(text: str) -> tuple[str, ...]:
-    """A JSON list of names as a tuple; none where it is broken."""
-    return readable(names, text, ())
+def checked_names(text: str) -> tuple[str, ...]:
+    """A JSON list of names as a tuple; MsgspecError where it is broken."""
+    return _names.decode(text)
 
 
 def checksum(klass: str, data: str) -> int:
@@ -124,14 +159,22 @@ def checksum(klass: str, data: str) -> int:
     return zlib.crc32(data.encode(), zlib.crc32(klass.encode()))
 
 
-def problem(row: Row) -> str | None:
-    """What is wrong with a row that should become a job, or None."""
+def problem(job: Whole) -> str | None:
+    """What is wrong with a job that a worker should get, or None."""
+    if job.data is None:
+        return "its data is missing"
     try:
-        if row.data is None:
-            return "its data is missing"
-        if checksum(row.klass, row.data) != row.checksum:
+        if checksum(job.row.klass, job.data) != job.row.checksum:
             return "its klass or data has changed since it was put: the checksum does not match"
-        names(row.tags), names(row.throttles), history(row), failure(row)
+    except UnicodeEncodeError as error:
+        return f"its klass or data cannot be read: {error}"
+    return unreadable(job.row)
+
+
+def unreadable(row: Row) -> str | None:
+    """Which column of a row cannot be read as what it should be, or None."""
+    try:
+        checked_names(row.tags), checked_names(row.throttles), history(row), failure(row)
     except (msgspec.MsgspecError, ValueError) as error:
         return f"its record cannot be read: {error}"
     return None
@@ -147,13 +190,14 @@ def failure(row: Row) -> Failure | None:
     return _failure.decode(row.failure) if row.failure else None
 
 
-def job_of(row: Row, now: float) -> Job:
-    """The record of a row as it reads at ``now``: a scheduled job whose time has come is waiting."""
+def job_of(job: Whole, now: float) -> Job:
+    """The record of a job as it reads at ``now``: a scheduled job whose time has come is waiting."""
+    row = job.row
     came_due = row.state == State.SCHEDULED and row.due <= now
     return Job(
         jid=row.jid,
         klass=row.klass,
-        data=MISSING if row.data is None else row.data,
+        data=MISSING if job.data is None else job.data,
         queue=row.queue,
         state=State.WAITING if came_due else State(row.state),
         worker=row.worker,
@@ -161,16 +205,16 @@ def job_of(row: Row, now: float) -> Job:
         priority=row.priority,
         retries=row.retries,
         remaining=row.remaining,
-        tags=readable_names(row.tags),
-        dependencies=_sorted(row.dependencies),
-        dependents=_sorted(row.dependents),
-        throttles=readable_names(row.throttles),
+        tags=names(row.tags),
+        dependencies=_sorted(job.dependencies),
+        dependents=_sorted(job.dependents),
+        throttles=names(row.throttles),
         tracked=bool(row.tracked),
         spawned_from_jid=row.spawned_from,
         failure=readable(failure, row, None),
         history=readable(history, row, ()),
         attempt=row.attempt,
-        result=row.result,
+        result=job.result,
         on_dependency_failure=row.on_dependency_failure,  # type: ignore[arg-type]
         due=0.0 if came_due else row.due,
         ready_at=row.due if came_due else row.ready_at,
@@ -185,7 +229,7 @@ def encode_failure(group: str, message: str, when: float, worker: str) -> str:
 
 
 def readable(read: Callable[[_A], _B], column: _A, otherwise: _B) -> _B:
-    """What a column says, or its empty value where it is broken: a job can be looked at in any condition."""
+    """What a column says, or its empty value where it is broken."""
     try:
         return read(column)
     except (msgspec.MsgspecError, ValueError):

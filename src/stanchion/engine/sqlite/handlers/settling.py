@@ -141,7 +141,7 @@ def _finish(tx: Transaction, row: Row, command: Complete) -> str:
         tx.run("UPDATE payloads SET result = ? WHERE job = ?", command.result, row.id)
     events.tell_trackers(tx, row, "completed")
     events.log(tx, "completed", jid=row.jid, queue=row.queue)
-    dependents.completed(tx, row.id)
+    dependents.completed(tx, row)
     return State.COMPLETE
 
 
@@ -166,7 +166,7 @@ def _advance(tx: Transaction, row: Row, command: Complete, queue: str) -> str:
 
 
 def _keep(tx: Transaction, row: Row, data: str | None) -> None:
-    if data is not None and data != row.data:
+    if data is not None:
         tx.run("UPDATE payloads SET data = ? WHERE job = ?", data, row.id)
         tx.run("UPDATE jobs SET checksum = ? WHERE id = ?", checksum(row.klass, data), row.id)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stanchion.engine.sqlite.handlers.putting import NewJob, spawn
 from stanchion.engine.sqlite.handlers.recurring import Template
-from stanchion.engine.sqlite.handlers.rows import readable_names
+from stanchion.engine.sqlite.handlers.rows import names
 from stanchion.engine.sqlite.transaction import Transaction
 from stanchion.rules.recurrence import due_times
 
@@ -43,9 +43,9 @@ def _child(template: Template, count: int) -> NewJob:
         klass=template.klass,
         data=template.data,
         priority=template.priority,
-        tags=readable_names(template.tags),
+        tags=names(template.tags),
         retries=template.retries,
-        throttles=readable_names(template.throttles),
+        throttles=names(template.throttles),
         spawned_from=template.jid,
     )
 

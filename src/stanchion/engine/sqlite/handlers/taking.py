@@ -11,9 +11,9 @@ from stanchion.engine.sqlite.handlers.configuration import settings
 from stanchion.engine.sqlite.handlers.ending import fail_row
 from stanchion.engine.sqlite.handlers.history import append, appended, entry
 from stanchion.engine.sqlite.handlers.mending import make_readable
-from stanchion.engine.sqlite.handlers.rows import SELECT, Row, job_of, names, problem, reread, rows
+from stanchion.engine.sqlite.handlers.rows import SELECT_WHOLE, Row, Whole, job_of, names, problem, reread, wholes
+from stanchion.engine.sqlite.handlers.schedule import bring_in_line
 from stanchion.engine.sqlite.handlers.settling import NO_LIMIT, exhaust
-from stanchion.engine.sqlite.handlers.spawning import spawn_due
 from stanchion.engine.sqlite.handlers.statistics import count_retries, record
 from stanchion.engine.sqlite.handlers.upkeep import keep_up
 from stanchion.engine.sqlite.handlers.workers import see
@@ -24,19 +24,18 @@ from stanchion.rules.config import queue_setting, setting
 PASSED_OVER = 1000
 """After so many jobs that a throttle holds back, or that are broken, a pop gives what it has found."""
 
-_STALLED = SELECT + "WHERE queue = ? AND state IN ('running', 'stalled') AND state = 'stalled' ORDER BY jobs.seq LIMIT ?"
-_LAPSED = SELECT + (
+_STALLED = (
+    SELECT_WHOLE + "WHERE queue = ? AND state IN ('running', 'stalled') AND state = 'stalled' ORDER BY jobs.seq LIMIT ?"
+)
+_LAPSED = SELECT_WHOLE + (
     "WHERE queue = ? AND state IN ('running', 'stalled') AND state = 'running' AND expires <= ?"
     " ORDER BY expires, jobs.seq LIMIT ?"
 )
-_LINE = SELECT + "WHERE queue = ? AND state = 'waiting' ORDER BY priority DESC, ready_at, jobs.seq LIMIT ?"
-_COME_DUE = "UPDATE jobs SET state = 'waiting', ready_at = due, due = 0 WHERE queue = ? AND state = 'scheduled' AND due <= ?"
+_LINE = SELECT_WHOLE + "WHERE queue = ? AND state = 'waiting' ORDER BY priority DESC, ready_at, jobs.seq LIMIT ?"
 _RUNNING = "SELECT count(*) FROM jobs WHERE queue = ? AND state = 'running'"
 # What most pops find nothing of, in one look.
 _GLANCE = """SELECT EXISTS (SELECT 1 FROM queues WHERE name = :queue AND paused = 1),
     EXISTS (SELECT 1 FROM jobs WHERE queue = :queue AND state IN ('running', 'stalled') AND expires <= :now)"""
-_DUE = """SELECT EXISTS (SELECT 1 FROM recurring WHERE queue = :queue AND next_due <= :now),
-    EXISTS (SELECT 1 FROM jobs WHERE queue = :queue AND state = 'scheduled' AND due <= :now)"""
 _HAND_OUT = (
     "UPDATE jobs SET state = 'running', worker = ?, expires = ?, grace = 0, popped_at = ?, attempt = ?, remaining = ?,"
     " ready_at = ?, history = ?, history_count = ? WHERE id = ?"
@@ -55,56 +54,70 @@ def pop(tx: Transaction, command: Pop) -> tuple[Job, ...]:
 
 
 def peek(tx: Transaction, command: Peek) -> tuple[Job, ...]:
-    found = rows(tx, _STALLED, command.queue, command.count)
-    found += rows(tx, _LAPSED, command.queue, tx.now, command.count - len(found))
+    found = wholes(tx, _STALLED, command.queue, command.count)
+    found += wholes(tx, _LAPSED, command.queue, tx.now, command.count - len(found))
     left = command.count - len(found)
     if left:
-        _bring_in_line(tx, command.queue, left)
-        line = rows(tx, _LINE, command.queue, left)
+        bring_in_line(tx, command.queue, left)
+        line = wholes(tx, _LINE, command.queue, left)
         if len(line) < left and throttles.let_in_queue(tx, command.queue):
-            line = rows(tx, _LINE, command.queue, left)
+            line = wholes(tx, _LINE, command.queue, left)
         found += line
-    return tuple(job_of(row, tx.now) for row in found if problem(row) is None)
+    return tuple(job_of(job, tx.now) for job in found if problem(job) is None)
 
 
-def _taken_before(tx: Transaction, command: Pop) -> tuple[list[Row], list[Row]]:
+def set_aside(tx: Transaction, row: Row, reason: str) -> None:
+    """Fail a job whose record cannot be trusted, so that the others flow. What cannot be read of it is made readable."""
+    mended = make_readable(tx, row)
+    fail_row(tx, mended, SET_ASIDE, reason, row.worker)
+    dependents.lost(tx, mended)
+
+
+def _taken_before(tx: Transaction, command: Pop) -> tuple[list[Whole], list[Whole]]:
     """The jobs that somebody had before: stalled ones, and those of which the lock has lapsed and the grace is over."""
     queue, count = command.queue, command.count
-    stalled = _admit(tx, rows(tx, _STALLED, queue, count), _room(tx, queue, count))
+    stalled = _admit(tx, wholes(tx, _STALLED, queue, count), _room(tx, queue, count))
     return stalled, _see_to_lapsed(tx, queue, count - len(stalled))
 
 
-def _see_to_lapsed(tx: Transaction, queue: str, count: int) -> list[Row]:
+def _see_to_lapsed(tx: Transaction, queue: str, count: int) -> list[Whole]:
     """See to that many lapsed locks, whatever limit is reached; those to hand over now, with the retries that remain."""
-    over: list[Row] = []
+    over: list[Whole] = []
     grace = setting(settings(tx), "grace-period")
     warned = 0
-    for row in rows(tx, _LAPSED, queue, tx.now, count):
-        if problem(row):
-            set_aside(tx, row)
-        else:
-            warned += 0 if row.grace else 1
-            _lapse(tx, row, grace, over)
+    for job in wholes(tx, _LAPSED, queue, tx.now, count):
+        reason = problem(job)
+        if reason:
+            set_aside(tx, job.row, reason)
+            continue
+        warned += 0 if job.row.grace else 1
+        handed = _lapse(tx, job.row, grace)
+        if handed:
+            over.append(job._replace(row=handed))
     if warned:
         count_retries(tx, queue, warned)
     return over
 
 
-def _lapse(tx: Transaction, row: Row, grace: float, over: list[Row]) -> None:
-    """See to a lapsed lock: the first time its worker is told and has the grace period, then the job goes on."""
+def _lapse(tx: Transaction, row: Row, grace: float) -> Row | None:
+    """See to a lapsed lock: the first time its worker is told and has the grace period, then the job goes on.
+
+    Its row if it is to be handed over; None while the grace lasts, and if no retries are left.
+    """
     if not row.grace:
         events.tell_trackers(tx, row, "stalled")
         events.lock_lost(tx, row)
         append(tx, row, entry("timed-out", tx.now))
         if grace > 0:
             tx.run("UPDATE jobs SET expires = ?, grace = 1 WHERE id = ?", tx.now + grace, row.id)
-            return
+            return None
         row = reread(tx, row.id)
-    remaining = NO_LIMIT if row.retries == NO_LIMIT else row.remaining - 1
-    if remaining < 0 and row.retries != NO_LIMIT:
+    if row.retries == NO_LIMIT:
+        return row._replace(ready_at=row.expires)
+    if row.remaining <= 0:
         exhaust(tx, row, row.worker)
-    else:
-        over.append(row._replace(remaining=remaining, ready_at=row.expires))
+        return None
+    return row._replace(remaining=row.remaining - 1, ready_at=row.expires)
 
 
 def _room(tx: Transaction, queue: str, wanted: int) -> int:
@@ -113,42 +126,34 @@ def _room(tx: Transaction, queue: str, wanted: int) -> int:
     return max(0, min(wanted, limit - tx.value(_RUNNING, queue)) if limit > 0 else wanted)
 
 
-def _take(tx: Transaction, queue: str, count: int) -> list[Row]:
+def _take(tx: Transaction, queue: str, count: int) -> list[Whole]:
     """The next jobs of the line."""
     if count > 0:
-        _bring_in_line(tx, queue, count)
-    fresh: dict[int, Row] = {}  # they stay in the line until all are handed out
+        bring_in_line(tx, queue, count)
+    fresh: dict[int, Whole] = {}  # they stay in the line until all are handed out
     passed_over = 0
     while len(fresh) < count and passed_over < PASSED_OVER:
-        wanted = min(count - len(fresh), PASSED_OVER)
-        line = rows(tx, _LINE, queue, len(fresh) + wanted)
-        found = [row for row in line if row.id not in fresh]
+        wanted = count - len(fresh)
+        found = [job for job in wholes(tx, _LINE, queue, len(fresh) + wanted) if job.row.id not in fresh]
         admitted = _admit(tx, found, wanted)
-        fresh.update({row.id: row for row in admitted})
+        fresh.update({job.row.id: job for job in admitted})
         passed_over += len(found) - len(admitted)
         if len(found) < wanted and not throttles.let_in_queue(tx, queue):
             break
     return list(fresh.values())
 
 
-def _bring_in_line(tx: Transaction, queue: str, count: int) -> None:
-    recurring, scheduled = tx.named(_DUE, queue=queue, now=tx.now)
-    if recurring:
-        spawn_due(tx, queue, count)
-    if scheduled:
-        tx.run(_COME_DUE, queue, tx.now)
-
-
-def _admit(tx: Transaction, found: Iterable[Row], count: int) -> list[Row]:
+def _admit(tx: Transaction, found: Iterable[Whole], count: int) -> list[Whole]:
     """Those that can start: not broken, and with a place, which they take, in each of their throttles."""
-    admitted: list[Row] = []
-    for row in found:
-        if len(admitted) == count:
+    admitted: list[Whole] = []
+    for looked_at, job in enumerate(found):
+        if len(admitted) == count or looked_at - len(admitted) == PASSED_OVER:
             break
-        if problem(row):
-            set_aside(tx, row)
-        elif row.throttles == "[]" or _take_places(tx, row):
-            admitted.append(row)
+        reason = problem(job)
+        if reason:
+            set_aside(tx, job.row, reason)
+        elif job.row.throttles == "[]" or _take_places(tx, job.row):
+            admitted.append(job)
     return admitted
 
 
@@ -161,43 +166,44 @@ def _take_places(tx: Transaction, row: Row) -> bool:
     return False
 
 
-def _hand_out(tx: Transaction, command: Pop, taken: list[Row]) -> tuple[Job, ...]:
+def _hand_out(tx: Transaction, command: Pop, taken: list[Whole]) -> tuple[Job, ...]:
+    if not taken:
+        return ()
     expires = tx.now + queue_setting(settings(tx), command.queue, "heartbeat")
     popped = entry("popped", tx.now, worker=command.worker)
-    jobs = []
-    for row in taken:
-        text, count = appended(tx, row, popped)
-        held = row._replace(
-            state="running",
-            worker=command.worker,
-            expires=expires,
-            grace=0,
-            popped_at=tx.now,
-            attempt=row.attempt + 1,
-            history=text,
-            history_count=count,
-        )
-        tx.run(
-            _HAND_OUT,
-            held.worker,
-            expires,
-            tx.now,
-            held.attempt,
-            held.remaining,
-            held.ready_at,
-            text,
-            count,
-            held.id,
-        )
-        events.tell_trackers(tx, held, "popped")
-        jobs.append(job_of(held, tx.now))
-    if taken:
-        record(tx, "wait", command.queue, [tx.now - row.ready_at for row in taken])
-    return tuple(jobs)
+    jobs = [job._replace(row=_held(tx, job.row, command.worker, expires, popped)) for job in taken]
+    tx.run_many(_HAND_OUT, [_columns(job.row) for job in jobs])
+    for job in jobs:
+        events.tell_trackers(tx, job.row, "popped")
+    record(tx, "wait", command.queue, [tx.now - job.row.ready_at for job in jobs])
+    return tuple(job_of(job, tx.now) for job in jobs)
 
 
-def set_aside(tx: Transaction, row: Row, reason: str | None = None) -> None:
-    """Fail a job whose record cannot be trusted, so that the others flow. What cannot be read of it is made readable."""
-    mended = make_readable(tx, row)
-    fail_row(tx, mended, SET_ASIDE, reason or problem(row) or "", row.worker)
-    dependents.lost(tx, mended)
+def _held(tx: Transaction, row: Row, worker: str, expires: float, popped: str) -> Row:
+    """The row as it is once a worker holds it."""
+    text, count = appended(tx, row, popped)
+    return row._replace(
+        state="running",
+        worker=worker,
+        expires=expires,
+        grace=0,
+        popped_at=tx.now,
+        attempt=row.attempt + 1,
+        history=text,
+        history_count=count,
+    )
+
+
+def _columns(row: Row) -> tuple[object, ...]:
+    """What being handed out changes, in the order of the statement."""
+    return (
+        row.worker,
+        row.expires,
+        row.popped_at,
+        row.attempt,
+        row.remaining,
+        row.ready_at,
+        row.history,
+        row.history_count,
+        row.id,
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stanchion.commands import Track, Tracked, Untrack
-from stanchion.engine.sqlite.handlers.rows import find_all, job_of, require
+from stanchion.engine.sqlite.handlers.rows import find_all_whole, job_of, require
 from stanchion.engine.sqlite.transaction import Transaction
 from stanchion.records import TrackedJobs
 
@@ -23,7 +23,7 @@ def untrack(tx: Transaction, command: Untrack) -> bool:
 
 def tracked(tx: Transaction, command: Tracked) -> TrackedJobs:
     jids = tracked_jids(tx)
-    found = find_all(tx, jids)
+    found = find_all_whole(tx, jids)
     return TrackedJobs(
         tuple(job_of(found[jid], tx.now) for jid in jids if jid in found),
         tuple(jid for jid in jids if jid not in found),
