@@ -435,3 +435,15 @@ for _ in range(5):
 print(left() == before)
 """
     assert finish(python(code, f"sqlite:///{path}")) == "True\n"
+
+
+def test_a_stranger_that_holds_sqlites_lock_is_waited_for_and_told(client: Client, path: Path) -> None:
+    store = client._engine.shared.get()  # type: ignore[attr-defined]
+    store.run(lambda tx: None)
+    store._connection.execute("PRAGMA busy_timeout = 50")
+    with closing(sqlite3.connect(path, isolation_level=None)) as stranger:
+        stranger.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreBusy, match="takes no turns"):
+            client.queues["q"].put("k")
+        stranger.execute("ROLLBACK")
+    client.queues["q"].put("k")

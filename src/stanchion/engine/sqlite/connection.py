@@ -21,10 +21,13 @@ from stanchion.errors import (
 )
 
 NEEDED = (3, 37, 0)  # STRICT tables
+BUSY_SECONDS = 5.0
+"""How long SQLite waits for a lock that somebody holds without a turn, such as a person's sqlite3."""
+
 WAL_BYTES = 64 * 1024 * 1024
 
 
-def open_connection(location: Location, *, writable: bool, busy_seconds: float = 5.0) -> sqlite3.Connection:
+def open_connection(location: Location, *, writable: bool, busy_seconds: float = BUSY_SECONDS) -> sqlite3.Connection:
     """A connection in autocommit mode: every BEGIN is ours. The caller keeps it to one thread at a time."""
     if sqlite3.sqlite_version_info < NEEDED:
         raise OldSQLite(url=location.url, found=sqlite3.sqlite_version, needed=".".join(map(str, NEEDED)))
@@ -66,7 +69,7 @@ def fault(error: sqlite3.Error, path: str, command: str, *, committing: bool = F
     if committing:
         return OutcomeUnknown(command=command, problem=str(error))
     if kind in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return StoreBusy(path=path, seconds=0.0, holder="")
+        return StoreBusy(path=path, seconds=BUSY_SECONDS, holder=" (by a program that takes no turns)")
     return _KINDS.get(kind, StoreUnavailable)(path=path, problem=str(error))
 
 
