@@ -27,7 +27,7 @@ BUSY_SECONDS = 5.0
 WAL_BYTES = 64 * 1024 * 1024
 
 
-def open_connection(location: Location, *, writable: bool, busy_seconds: float = BUSY_SECONDS) -> sqlite3.Connection:
+def open_connection(location: Location, *, writable: bool) -> sqlite3.Connection:
     """A connection in autocommit mode: every BEGIN is ours. The caller keeps it to one thread at a time."""
     if sqlite3.sqlite_version_info < NEEDED:
         raise OldSQLite(url=location.url, found=sqlite3.sqlite_version, needed=".".join(map(str, NEEDED)))
@@ -37,7 +37,7 @@ def open_connection(location: Location, *, writable: bool, busy_seconds: float =
             uri=True,
             isolation_level=None,
             check_same_thread=False,
-            timeout=busy_seconds,
+            timeout=BUSY_SECONDS,
             cached_statements=512,
         )
         try:
