@@ -35,17 +35,25 @@ class Transaction:
         self.woken: set[str] = set()
 
     def all(self, sql: str, *args: Any) -> list[tuple[Any, ...]]:
-        """Every row."""
-        return self._execute(sql, args).fetchall()
+        """Every row. Bytes that are not UTF-8, as a damaged disk may have them, read as U+FFFD: so no row hides the others."""
+        try:
+            return self._execute(sql, args).fetchall()
+        except sqlite3.OperationalError as error:
+            return self._all_as_far_as_readable(error, sql, args)
 
     def each(self, sql: str, *args: Any) -> Iterator[tuple[Any, ...]]:
         """The rows, one by one; what they are read from must not be changed meanwhile."""
-        return iter(self._execute(sql, args))
+        given = 0
+        try:
+            for row in self._execute(sql, args):
+                yield row
+                given += 1
+        except sqlite3.OperationalError as error:
+            yield from self._all_as_far_as_readable(error, sql, args)[given:]
 
     def one(self, sql: str, *args: Any) -> tuple[Any, ...] | None:
         """The first row, or None."""
-        row: tuple[Any, ...] | None = self._execute(sql, args).fetchone()
-        return row
+        return next(iter(self.all(sql, *args)), None)
 
     def named(self, sql: str, **args: Any) -> tuple[Any, ...]:
         """The one row of a statement with named parameters."""
@@ -54,7 +62,7 @@ class Transaction:
 
     def value(self, sql: str, *args: Any) -> Any:
         """The first column of the first row, or None."""
-        row = self._execute(sql, args).fetchone()
+        row = self.one(sql, *args)
         return None if row is None else row[0]
 
     def run(self, sql: str, *args: Any) -> int:
@@ -112,6 +120,16 @@ class Transaction:
             raise
         self._execute("RELEASE part")
         return reply
+
+    def _all_as_far_as_readable(self, error: sqlite3.Error, sql: str, args: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+        if "UTF-8" not in str(error):
+            raise error
+        connection = self._shared.connection
+        connection.text_factory = lambda text: text.decode("utf-8", "replace")
+        try:
+            return connection.execute(sql, args).fetchall()
+        finally:
+            connection.text_factory = str
 
     def keep(self) -> None:
         """The command stands: what it published goes out with the transaction."""
