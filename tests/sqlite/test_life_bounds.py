@@ -11,7 +11,7 @@ import pytest
 
 from stanchion import commands as c
 from stanchion.engine.sqlite.engine import SQLiteEngine
-from stanchion.engine.sqlite.handlers import dependents, schedule, taking
+from stanchion.engine.sqlite.handlers import dependents, schedule, taking, upkeep
 from stanchion.errors import HasDependents
 from stanchion.records import DependencyPolicy
 from tests.spec.rig import spec
@@ -167,3 +167,28 @@ def test_a_pop_of_thousands_gives_each_once_and_in_order(engine: SQLiteEngine) -
     jids = [f"{n}" for n in range(2500)]
     engine.run(c.PutMany([c.Put("q", jid, "k") for jid in jids]), now=NOW)
     assert [job.jid for job in engine.run(c.Pop("q", "w", 9999), now=NOW)] == jids
+
+
+@spec("fault.29")
+def test_old_complete_jobs_are_forgotten_by_pops_too_a_step_at_a_time(
+    engine: SQLiteEngine, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upkeep, "FORGOTTEN", 10)
+    engine.run(c.PutMany([c.Put("q", f"{n}", "k", tags=["t"]) for n in range(25)]), now=NOW)
+    for job in engine.run(c.Pop("q", "w", 25), now=NOW):
+        engine.run(c.Complete(job.jid, "w", "q"), now=NOW)
+    for left in (15, 5, 0):
+        engine.run(c.Pop("q", "w"), now=NOW + 8 * 86400)
+        assert stored(path, "SELECT count(*) FROM jobs") == left
+        assert engine.check(now=NOW + 8 * 86400) == []
+    assert stored(path, "SELECT count(*) FROM payloads") == stored(path, "SELECT count(*) FROM tags") == 0
+
+
+def test_many_completions_at_once_forget_as_many_and_more(engine: SQLiteEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upkeep, "FORGOTTEN", 2)
+    engine.run(c.PutMany([c.Put("q", f"{n}", "k") for n in range(60)]), now=NOW)
+    jobs = engine.run(c.Pop("q", "w", 60), now=NOW)
+    engine.run(c.CompleteMany([c.Complete(job.jid, "w", "q") for job in jobs[:40]]), now=NOW)
+    engine.run(c.SetConfig("jobs-history-count", 5), now=NOW)
+    engine.run(c.CompleteMany([c.Complete(job.jid, "w", "q") for job in jobs[40:]]), now=NOW)
+    assert len(engine.run(c.ListJobs("complete", None, count=99), now=NOW)) == 20

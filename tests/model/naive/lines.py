@@ -110,6 +110,15 @@ class Lines(Base):
         self.workers = {name: seen for name, seen in self.workers.items() if self.is_there(seen)}
         oldest = self.now - self.option("jobs-history")
         self.tracked = {jid: (n, at) for jid, (n, at) in self.tracked.items() if jid in self.jobs or at >= oldest}
+        keep = max(0, int(self.option("jobs-history-count")))
+        for number, job in enumerate(self.done()):
+            if number >= keep or job.completed_at < oldest:
+                self.remove(job)
+
+    def done(self) -> list[Item]:
+        """The complete jobs, newest first."""
+        found = [job for job in self.jobs.values() if job.state == "complete"]
+        return sorted(found, key=lambda job: (job.completed_at, job.seq), reverse=True)
 
     def is_there(self, seen: float) -> bool:
         return seen >= self.now - self.option("max-worker-age")

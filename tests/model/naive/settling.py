@@ -48,20 +48,10 @@ class Settling(Taking):
         return job.state if job.jid in self.jobs else "depends"
 
     def end(self, job: Item) -> None:
-        """A job is complete: what waits for it is freed, and older complete jobs are forgotten."""
+        """A job is complete: what waits for it is freed."""
         job.state, job.queue, job.completed_at = "complete", "", self.now
         for other in self.dependents(job.jid):
             self.free(other, job.jid)
-        oldest = self.now - self.option("jobs-history")
-        keep = max(0, int(self.option("jobs-history-count")))
-        for number, old in enumerate(self.done()):
-            if number >= keep or old.completed_at < oldest:
-                self.remove(old)
-
-    def done(self) -> list[Item]:
-        """The complete jobs, newest first."""
-        found = [job for job in self.jobs.values() if job.state == "complete"]
-        return sorted(found, key=lambda job: (job.completed_at, job.seq), reverse=True)
 
     def do_fail(self, f: c.Fail) -> str:
         job = self.held_by(f.jid, f.worker, f.attempt)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from stanchion.engine.sqlite.handlers import events, throttles
 from stanchion.engine.sqlite.handlers.history import appended, entry
 from stanchion.engine.sqlite.handlers.line import leave
-from stanchion.engine.sqlite.handlers.rows import Row, encode_failure
+from stanchion.engine.sqlite.handlers.rows import Row, encode_failure, numbers
 from stanchion.engine.sqlite.handlers.statistics import count_failure
 from stanchion.engine.sqlite.transaction import Transaction
 
@@ -15,7 +17,7 @@ _FAIL = (
 )
 
 _REMOVE = tuple(
-    f"DELETE FROM {table} WHERE {column} = ?"
+    f"DELETE FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))"
     for table, column in {
         "payloads": "job",
         "tags": "job",
@@ -41,8 +43,12 @@ def remove_row(tx: Transaction, row: Row) -> None:
     """Remove a job with every trace of its own; links from its dependents are the caller's to cut."""
     leave(tx, row)
     throttles.leave(tx, row)
-    for sql in _REMOVE:
-        tx.run(sql, row.id)
+    _remove(tx, [row.id])
+
+
+def forget(tx: Transaction, complete: Iterable[int]) -> None:
+    """Remove complete jobs that nobody waits for: they are in no place that they would have to leave."""
+    _remove(tx, complete)
 
 
 def cancel_row(tx: Transaction, row: Row) -> None:
@@ -52,3 +58,9 @@ def cancel_row(tx: Transaction, row: Row) -> None:
     events.tell_worker(tx, row.worker, "canceled", jid=row.jid, worker=row.worker, queue=row.queue)
     events.tell_trackers(tx, row, "canceled")
     tx.run("DELETE FROM tracked WHERE jid = ?", row.jid)
+
+
+def _remove(tx: Transaction, jobs: Iterable[int]) -> None:
+    ids = numbers(jobs)
+    for sql in _REMOVE:
+        tx.run(sql, ids)

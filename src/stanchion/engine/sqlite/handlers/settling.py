@@ -15,7 +15,7 @@ from stanchion.engine.sqlite.handlers.line import announce, know_queue, leave, p
 from stanchion.engine.sqlite.handlers.putting import depend_on, line_up_again
 from stanchion.engine.sqlite.handlers.rows import Row, checksum, encode_failure, names, require
 from stanchion.engine.sqlite.handlers.statistics import record
-from stanchion.engine.sqlite.handlers.upkeep import keep_up, retain
+from stanchion.engine.sqlite.handlers.upkeep import keep_up
 from stanchion.engine.sqlite.handlers.workers import see
 from stanchion.engine.sqlite.transaction import Transaction
 from stanchion.errors import BadArgument, JobNotRunning, LockLost, StanchionError, WrongQueue
@@ -117,9 +117,7 @@ def _complete_all(tx: Transaction, commands: Sequence[Complete], *, many: bool =
             raise BadArgument(command="complete_many", argument=f"completes[{index}]", problem=problem) from error
     for queue, durations in runs.items():
         record(tx, "run", queue, durations)
-    if State.COMPLETE in states:
-        retain(tx, states.count(State.COMPLETE))
-    keep_up(tx)
+    keep_up(tx, states.count(State.COMPLETE))
     return states
 
 

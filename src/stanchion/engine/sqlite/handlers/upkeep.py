@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
 from stanchion.engine.sqlite.handlers import dependents, throttles
 from stanchion.engine.sqlite.handlers.configuration import settings
-from stanchion.engine.sqlite.handlers.ending import remove_row
-from stanchion.engine.sqlite.handlers.rows import SELECT, Row, rows
+from stanchion.engine.sqlite.handlers.ending import forget
 from stanchion.engine.sqlite.handlers.workers import oldest_seen
 from stanchion.engine.sqlite.transaction import Transaction
 from stanchion.rules.config import setting
@@ -19,21 +19,19 @@ TOKEN_SECONDS = 86400.0
 
 STEP = 500
 FORGOTTEN = 100
-"""The most complete jobs that one completion forgets: more than it adds, so that any backlog melts."""
+"""The most complete jobs that a pop forgets, and a completion: more than it adds, so that any backlog melts."""
 
-_KEPT = (
-    "SELECT count, EXISTS (SELECT 1 FROM jobs WHERE state = 'complete' AND completed_at < ?) FROM tallies"
-    " WHERE name = 'complete'"
-)
-_OLD_COMPLETE = SELECT + (
-    "WHERE state = 'complete' AND completed_at < ? AND NOT EXISTS (SELECT 1 FROM dependencies WHERE on_job = jobs.id)"
+_OLD_COMPLETE = "state = 'complete' AND completed_at < ?"
+_FORGETTABLE = (
+    f"SELECT id FROM jobs WHERE {_OLD_COMPLETE} AND NOT EXISTS (SELECT 1 FROM dependencies WHERE on_job = jobs.id)"
     " ORDER BY completed_at, seq LIMIT ?"
 )
 
 
-def keep_up(tx: Transaction) -> None:
-    """Do a step of whatever is due; a single look where nothing is."""
+def keep_up(tx: Transaction, completions: int = 1) -> None:
+    """Do a step of whatever is due, after so many completions; a single look where nothing is."""
     config = settings(tx)
+    oldest_complete = tx.now - setting(config, "jobs-history")
     oldest = {
         "released": 0.0,
         "limit": tx.now,
@@ -41,25 +39,15 @@ def keep_up(tx: Transaction) -> None:
         "token": tx.now - TOKEN_SECONDS,
         "summary": oldest_kept(tx.now, int(setting(config, "stats-history"))),
         "histogram": oldest_kept(tx.now, int(setting(config, "histogram-history"))),
-        "tracked": tx.now - setting(config, "jobs-history"),
+        "tracked": oldest_complete,
     }
-    due = tx.one(_LOOK, *oldest.values()) or ()
+    *due, complete, old = tx.all(_LOOK, *oldest.values(), oldest_complete)[0]
     for duty, is_due, before in zip(_DUTIES, due, oldest.values(), strict=True):
         if is_due:
             duty.step(tx, before)
-
-
-def retain(tx: Transaction, completions: int) -> None:
-    """After so many completions forget the complete jobs that are too old or too many, the oldest first."""
-    config = settings(tx)
-    oldest = tx.now - setting(config, "jobs-history")
-    complete, old = tx.one(_KEPT, oldest) or (0, 0)
-    excess = complete - max(0, int(setting(config, "jobs-history-count")))
-    most = FORGOTTEN * completions
-    if excess > 0:
-        _forget(tx, rows(tx, _OLD_COMPLETE, float("inf"), min(excess, most)))
-    if old:
-        _forget(tx, rows(tx, _OLD_COMPLETE, oldest, most))
+    most = FORGOTTEN * max(1, completions)
+    _forget(tx, math.inf, min(most, complete - max(0, int(setting(config, "jobs-history-count")))))
+    _forget(tx, oldest_complete, most if old else 0)
 
 
 class _Duty(NamedTuple):
@@ -86,9 +74,16 @@ _DUTIES = (
     _Duty(f"SELECT 1 FROM {_LOST_TRACK}", lambda tx, before: tx.run(f"DELETE FROM {_LOST_TRACK}", before)),
 )
 
-_LOOK = "SELECT " + ", ".join(f"EXISTS ({duty.look})" for duty in _DUTIES)
+_LOOK = "SELECT " + ", ".join(
+    (
+        *(f"EXISTS ({duty.look})" for duty in _DUTIES),
+        "coalesce((SELECT count FROM tallies WHERE name = 'complete'), 0)",
+        f"EXISTS (SELECT 1 FROM jobs WHERE {_OLD_COMPLETE})",
+    )
+)
 
 
-def _forget(tx: Transaction, found: list[Row]) -> None:
-    for row in found:
-        remove_row(tx, row)
+def _forget(tx: Transaction, before: float, most: int) -> None:
+    """Forget complete jobs that completed before a time, the oldest first."""
+    if most > 0:
+        forget(tx, [job for (job,) in tx.all(_FORGETTABLE, before, most)])
