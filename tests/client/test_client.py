@@ -209,7 +209,6 @@ def test_what_data_may_be(client: Client, value: Any, text: str) -> None:
         ({"set": {1j}}, r" at \['set'\]: complex"),
         (object(), r"JSON: object"),
     ],
-    ids=repr,
 )
 def test_what_has_no_json_is_named_with_its_place(client: Client, value: Any, place: str) -> None:
     with pytest.raises(BadArgument, match=place):

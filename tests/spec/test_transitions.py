@@ -11,6 +11,8 @@ from stanchion.errors import StanchionError
 from stanchion.states import TRANSITIONS, State
 from tests.spec.rig import Rig, spec
 
+pytestmark = pytest.mark.slow
+
 
 def bring(q: Rig, state: State | None) -> None:
     """Get job "a" of queue q into a state; "other" of queue o is held by worker v, in throttle t."""

@@ -107,6 +107,8 @@ def test_an_acknowledged_put_outlives_its_process(path: Path) -> None:
     code = f"""
 import os, signal
 from stanchion import Client
+
+pytestmark = pytest.mark.slow
 client = Client("sqlite:///{path}")
 for n in range(20):
     print(client.queues["q"].put("k", jid=str(n)), flush=True)

@@ -10,6 +10,8 @@ import pytest
 from stanchion import commands as c
 from stanchion.engine.sqlite.engine import SQLiteEngine
 
+pytestmark = pytest.mark.slow
+
 NOW = 1_700_000_000.0
 DAY = NOW // 86400 * 86400
 

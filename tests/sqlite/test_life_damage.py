@@ -15,6 +15,8 @@ from stanchion.engine.sqlite.engine import SQLiteEngine
 from stanchion.errors import Refused
 from tests.spec.rig import spec
 
+pytestmark = pytest.mark.slow
+
 COLUMNS = ("klass", "worker", "tags", "throttles", "history", "failure", "spawned_from")
 NOT_UTF8 = "CAST(x'7bff' AS TEXT)"
 VERBS: dict[str, Callable[[str], c.Command[Any]]] = {

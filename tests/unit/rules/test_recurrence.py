@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from stanchion.rules.recurrence import SHORTEST_INTERVAL, changed_interval, due_time, due_times
 from tests.unit.rules.golden import cases
 
+pytestmark = pytest.mark.slow
+
 MICROSECOND = 1e-6
 
 firsts = st.floats(0, 4e9)
