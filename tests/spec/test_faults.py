@@ -172,6 +172,7 @@ def test_data_comes_back_as_it_was_given(q: Rig, text: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.large
 @spec("fault.16", "fault.32")
 def test_bulk_calls_take_any_number(q: Rig) -> None:
     run = q.engine.run

@@ -104,8 +104,10 @@ class Base:
 
     def held_by(self, jid: str, worker: str, attempt: int | None) -> Item:
         job = self.running(jid)
-        if job.worker != worker or attempt not in (None, job.attempt):
+        if job.worker != worker:
             raise LockLost(jid=jid, worker=worker, holder=job.worker)
+        if attempt not in (None, job.attempt):
+            raise LockLost(jid=jid, worker=worker, holder=f"attempt {job.attempt}")
         return job
 
     def in_state(self, queue: str, *states: str) -> list[Item]:

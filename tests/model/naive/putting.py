@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from stanchion import commands as c
@@ -22,15 +23,12 @@ class Putting(Lines):
         return frozenset(jid for jid in jids if jid in self.jobs and self.jobs[jid].state not in over)
 
     def check_circle(self, jid: str, on: frozenset[str]) -> None:
-        seen: set[str] = set()
-        ahead = list(on)
-        while ahead:
-            other = ahead.pop()
-            if other == jid:
-                raise DependencyCircle(jid=jid, circle="")
-            if other not in seen:
-                seen.add(other)
-                ahead += self.jobs[other].depends
+        """Refuse dependencies through which a job would wait for itself."""
+        paths = [[jid, other] for other in sorted(on)]
+        for path in paths:
+            if path[-1] == jid:
+                raise DependencyCircle(jid=jid, circle=" → ".join(path))
+            paths += [[*path, other] for other in sorted(self.jobs[path[-1]].depends)]
 
     def free(self, job: Item, of: str) -> None:
         """A job no longer waits for another."""
@@ -144,10 +142,17 @@ class Putting(Lines):
         self.lose_failed(job)
 
     def do_put_many(self, m: c.PutMany) -> tuple[str, ...]:
-        try:
-            return tuple(self.do_put(put) for put in m.puts)
-        except StanchionError as error:
-            raise BadArgument(command="put_many", argument="puts", problem=str(error)) from error
+        return self.each_of("put_many", "puts", self.do_put, m.puts)
+
+    def each_of(self, command: str, argument: str, do: Callable[[Any], str], many: tuple[Any, ...]) -> tuple[str, ...]:
+        """Do many things; the error names the one that was refused."""
+        replies = []
+        for index, one in enumerate(many):
+            try:
+                replies.append(do(one))
+            except StanchionError as error:
+                raise BadArgument(command=command, argument=f"{argument}[{index}]", problem=str(error)) from error
+        return tuple(replies)
 
     def failed(self, group: str) -> list[Item]:
         """The failed jobs of a group, the longest-failed first."""

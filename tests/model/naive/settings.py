@@ -18,7 +18,8 @@ class Settings(Queues):
         self.let_in(t.id)
 
     def is_set(self, throttle: str) -> bool:
-        return throttle in self.limits and (self.limits[throttle][1] is None or self.limits[throttle][1] > self.now)
+        _, until = self.limits.get(throttle, (0, self.now))
+        return until is None or until > self.now
 
     def do_throttle_get(self, t: c.GetThrottle) -> Throttle:
         if not self.is_set(t.id):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stanchion import commands as c
-from stanchion.errors import BadArgument, StanchionError, WrongQueue
+from stanchion.errors import WrongQueue
 from stanchion.records import Failure
 from tests.model.naive.base import Item
 from tests.model.naive.taking import Taking
@@ -18,10 +18,7 @@ class Settling(Taking):
         return state
 
     def do_complete_many(self, m: c.CompleteMany) -> tuple[str, ...]:
-        try:
-            states = tuple(self.complete(one) for one in m.completes)
-        except StanchionError as error:
-            raise BadArgument(command="complete_many", argument="completes", problem=str(error)) from error
+        states = self.each_of("complete_many", "completes", self.complete, m.completes)
         self.upkeep()
         return states
 

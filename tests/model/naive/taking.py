@@ -20,11 +20,11 @@ class Taking(Putting):
         if p.queue in self.paused:
             return ()
         taken: list[Item] = []
-        for job in self.in_state(p.queue, "stalled"):
+        for stalled in self.in_state(p.queue, "stalled"):
             if self.wanted(p, taken) > 0:
-                self.take(job, taken)
-        for job in self.lapsed(p.queue)[: p.count - len(taken)]:
-            self.lapse(job, taken)
+                self.take(stalled, taken)
+        for lapsed in self.lapsed(p.queue)[: p.count - len(taken)]:
+            self.lapse(lapsed, taken)
         if self.wanted(p, taken) > 0:
             self.spawn_due(p.queue, self.wanted(p, taken))
             self.come_due(p.queue)
@@ -93,11 +93,12 @@ class Taking(Putting):
         """Each due template spawns what it missed, the oldest first, as many as are wanted."""
         due = [t for t in self.templates.values() if t.record.queue == queue and t.record.next_due <= self.now]
         for template in sorted(due, key=lambda t: (t.record.next_due, t.record.jid)):
-            for _ in range(wanted):
-                self.spawn(template)
+            spawned = 0
+            while spawned < wanted and self.spawn(template):
+                spawned += 1
 
-    def spawn(self, template: Template) -> None:
-        """Spawn one job, if one is due."""
+    def spawn(self, template: Template) -> bool:
+        """Spawn one job; False if none is due."""
         r = template.record
         # In whole microseconds, so that nothing is rounded.
         now, due, interval = (round(seconds * 10**6) for seconds in (self.now, r.next_due, r.interval))
@@ -105,12 +106,13 @@ class Taking(Putting):
         if r.backlog > 0 and due < oldest:
             due = oldest + (due - oldest) % interval
         if due > now:
-            return
+            return False
         count = r.count + 1
         while f"{r.jid}-{count}" in self.jobs:
             count += 1
         template.record = msgspec.structs.replace(r, count=count, next_due=(due + interval) / 10**6)
         self.spawn_one(r, f"{r.jid}-{count}", due / 10**6)
+        return True
 
     def spawn_one(self, r: RecurringJob, jid: str, due: float) -> None:
         job = Item(jid, r.klass, r.data, r.queue, seq=self.number(), spawned=r.jid, throttles=r.throttles)
