@@ -2,150 +2,162 @@
 
 from __future__ import annotations
 
-import itertools
 import os
-import subprocess
-import sys
 import tempfile
-from collections.abc import Iterator
+import uuid
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stanchion import commands as c
-from stanchion import errors
 from stanchion.client.open import open_engine
 from stanchion.commands import VOCABULARY
-from stanchion.engine.sqlite.transaction import Transaction
-from tests.model.comparing import Pair, plain, reply_of
-from tests.model.drawing import Step, commands, steps
+from stanchion.engine.contract import Engine, Outcome
+from tests.model.comparing import Pair, compare_states, plain, reply_of, same_reply
+from tests.model.drawing import Step, steps
+from tests.model.faults import Broken, Faults
 from tests.model.naive import Naive
+from tests.model.partner import Partner
 
 EXAMPLES = int(os.environ.get("STANCHION_EXAMPLES", "60"))
-patient = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+"""Sequences of commands for the first test; the others take part of it. Hundreds for a change of the handlers."""
+
+START = 1000.0
 
 Steps = list[Step]
+Run = Callable[..., Any]
+
+pytestmark = pytest.mark.slow
+
+
+def patient(examples: int) -> settings:
+    return settings(max_examples=max(10, examples), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @contextmanager
-def fresh(kind: str) -> Iterator[Pair]:
-    """An empty engine, and a model beside it."""
+def file_url() -> Iterator[str]:
+    """A place for a database that does not exist yet."""
     with tempfile.TemporaryDirectory() as folder:
-        engine = open_engine("sqlite://" if kind == "memory" else f"sqlite:///{folder}/jobs.db?durability=fast")
-        pair = Pair(engine)
-        try:
-            yield pair
-        finally:
-            pair.close()
-            engine.close()
+        yield f"sqlite:///{folder}/jobs.db?durability=fast"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["memory", "file"])
-def test_an_engine_does_what_the_model_does(kind: str) -> None:
-    @patient
-    @given(steps)
-    def run(drawn: Steps) -> None:
-        with fresh(kind) as pair:
-            now = 1000.0
-            for one in drawn:
-                now += one.seconds
-                pair.step(one.aimed(pair.model), now)
-
-    run()
+@contextmanager
+def fresh(url: str = "sqlite://") -> Iterator[Pair]:
+    """An empty engine, and a model beside it."""
+    engine = open_engine(url)
+    pair = Pair(engine)
+    try:
+        yield pair
+    finally:
+        pair.close()
+        engine.close()
 
 
-class Broken(Exception):
-    """What the test throws into the middle of a command."""
+def hold(pair: Pair, drawn: Steps, run: Run | None = None) -> None:
+    """Hold the engine to the model in every step. ``run`` stands in for the engine's."""
+    now = START
+    for one in drawn:
+        now += one.seconds
+        pair.step(one.aimed(pair.model), now, run)
 
 
-@pytest.mark.slow
+@patient(EXAMPLES)
+@given(steps)
+def test_an_engine_in_memory_does_what_the_model_does(drawn: Steps) -> None:
+    with fresh() as pair:
+        hold(pair, drawn)
+
+
+@patient(EXAMPLES // 2)
+@given(steps, st.integers(1, 12))
+def test_an_engine_on_a_file_that_is_closed_now_and_then_does_what_the_model_does(drawn: Steps, every: int) -> None:
+    with file_url() as url:
+        model = Naive()
+        now = START
+        for start in range(0, len(drawn), every):
+            with fresh(url) as pair:
+                pair.model = model
+                for one in drawn[start : start + every]:
+                    now += one.seconds
+                    pair.step(one.aimed(model), now)
+
+
 def test_a_command_that_fails_half_way_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every command of a drawn sequence is first made to fail at its n-th statement; the state must be as before."""
-    left = itertools.count()
-    original = Transaction.run
+    """Each command is first made to fail at its n-th statement: the state is as before, and nothing was published."""
+    faults = Faults(monkeypatch)
+    broken = 0
 
-    def failing(self: Transaction, sql: str, *args: Any) -> int:
-        if next(left) == failing_at[0]:
-            raise Broken
-        return original(self, sql, *args)
-
-    failing_at = [-1]
-    monkeypatch.setattr(Transaction, "run", failing)
-
-    @settings(patient, max_examples=max(10, EXAMPLES // 3))
-    @given(steps, st.integers(0, 8))
-    def run(drawn: Steps, at: int) -> None:
-        nonlocal left
-        with fresh("memory") as pair:
-            now = 1000.0
-            for one in drawn:
-                command, now = one.aimed(pair.model), now + one.seconds
-                before = plain(pair.engine.dump(now=now))
-                left, failing_at[0] = itertools.count(), at
-                try:
-                    found = reply_of(pair.engine.run, command, now)
-                except Broken:
-                    failing_at[0] = -1
-                    assert plain(pair.engine.dump(now=now)) == before, command
-                    pair.step(command, now)
-                else:
-                    failing_at[0] = -1
-                    pair.step(command, now, run=lambda command, now, found=found: found)
-
-    run()
-
-
-class Partner:
-    """Another process on the same file, told what to run line by line."""
-
-    def __init__(self, url: str) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.model.partner", url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-
-    def run(self, command: c.Command[Any], now: float) -> Any:
-        """The reply in plain values, or the class of the error."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        line = msgspec.json.encode([command.name, command, now]).decode()
-        self._process.stdin.write(line + "\n")
-        self._process.stdin.flush()
-        kind, answer = msgspec.json.decode(self._process.stdout.readline())
-        return answer if kind == "reply" else getattr(errors, answer)
-
-    def close(self) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        assert self._process.wait(10) == 0
-        assert self._process.stdout is not None
-        self._process.stdout.close()
-
-
-@pytest.mark.slow
-def test_two_processes_on_one_file_are_one_queue() -> None:
-    @settings(patient, max_examples=max(10, EXAMPLES // 4))
-    @given(st.lists(st.tuples(commands, st.sampled_from([0.0, 1.0, 61.0]), st.booleans()), max_size=40))
-    def run(drawn: list[tuple[c.Command[Any], float, bool]]) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            url = f"sqlite:///{folder}/jobs.db?durability=fast"
-            engine, partner = open_engine(url), Partner(url)
-            pair, now = Pair(engine), 1000.0
+    def broken_first(engine: Engine, at: int) -> Run:
+        def run(command: c.Command[Any], now: float) -> Any:
+            nonlocal broken
+            before = engine.dump(now=now)
             try:
-                for command, seconds, other in drawn:
-                    now += seconds
-                    pair.step(command, now, run=partner.run if other else None)
-            finally:
-                pair.close()
-                partner.close()
-                engine.close()
+                with faults.at(at):
+                    return engine.run(command, now=now)
+            except Broken:
+                broken += 1
+                assert plain(engine.dump(now=now)) == plain(before), command
+            return engine.run(command, now=now)
 
-    run()
+        return run
+
+    @patient(EXAMPLES // 2)
+    @given(steps, st.integers(0, 30))
+    def check(drawn: Steps, at: int) -> None:
+        with fresh() as pair:
+            hold(pair, drawn, broken_first(pair.engine, at))
+
+    check()
+    assert broken > EXAMPLES
+
+
+@patient(EXAMPLES // 2)
+@given(steps)
+def test_a_command_repeated_with_its_token_does_nothing_more(drawn: Steps) -> None:
+    with fresh() as pair:
+
+        def run_twice(command: c.Command[Any], now: float) -> Any:
+            token = uuid.uuid4().hex
+            reply = pair.engine.run(command, now=now, token=token)
+            if not command.reads:
+                assert pair.engine.run(command, now=now + 1, token=token) == reply
+            return reply
+
+        hold(pair, drawn, run_twice)
+
+
+@patient(EXAMPLES // 2)
+@given(st.lists(steps, max_size=5))
+def test_many_commands_in_one_call_are_as_one_after_another(batches: list[Steps]) -> None:
+    with fresh() as pair:
+        now = START
+        for batch in batches:
+            now += batch[0].seconds
+            commands = [one.command for one in batch]
+            expected = [reply_of(pair.model.run, command, now) for command in commands]
+            found = [_reply(outcome) for outcome in pair.engine.run_many(commands, now=now)]
+            for command, one, other in zip(commands, found, expected, strict=True):
+                assert same_reply(one, other), (command, one, other)
+            compare_states(pair.engine.dump(now=now), pair.model.dump(now), commands)
+
+
+@patient(EXAMPLES // 4)
+@given(steps, st.lists(st.booleans(), min_size=40, max_size=40))
+def test_two_processes_on_one_file_are_one_queue(drawn: Steps, others: list[bool]) -> None:
+    with file_url() as url, fresh(url) as pair, Partner(url) as partner:
+        now = START
+        for one, other in zip(drawn, others, strict=False):
+            now += one.seconds
+            pair.step(one.aimed(pair.model), now, partner.run if other else None)
 
 
 def test_the_model_knows_every_command() -> None:
     assert all(hasattr(Naive, "do_" + name.replace(".", "_")) for name in VOCABULARY)
+
+
+def _reply(outcome: Outcome) -> Any:
+    return outcome.reply if outcome.error is None else type(outcome.error)
