@@ -112,7 +112,7 @@ def test_a_command_that_fails_half_way_changes_nothing(monkeypatch: pytest.Monke
             hold(pair, drawn, broken_first(pair.engine, at))
 
     check()
-    assert broken > EXAMPLES
+    assert broken > 0
 
 
 @patient(EXAMPLES // 2)

@@ -17,6 +17,8 @@ from stanchion.client.open import open_engine
 from stanchion.engine.contract import Engine
 from tests.spec.rig import spec
 
+pytestmark = pytest.mark.slow
+
 DAMAGE = [
     "DELETE FROM payloads WHERE job = (SELECT id FROM jobs WHERE jid = 'bad')",
     "UPDATE payloads SET data = '{\"x\":2}' WHERE job = (SELECT id FROM jobs WHERE jid = 'bad')",
@@ -107,8 +109,6 @@ def test_an_acknowledged_put_outlives_its_process(path: Path) -> None:
     code = f"""
 import os, signal
 from stanchion import Client
-
-pytestmark = pytest.mark.slow
 client = Client("sqlite:///{path}")
 for n in range(20):
     print(client.queues["q"].put("k", jid=str(n)), flush=True)

@@ -55,6 +55,7 @@ class LoopThread:
 async def _cancel_all() -> None:
     tasks = asyncio.all_tasks() - {asyncio.current_task()}
     for task in tasks:
-        task.cancel()
+        if not task.cancelling():  # a second cancellation would break into its cleaning up
+            task.cancel()
     if tasks:
         await asyncio.wait(tasks, timeout=ENDING_SECONDS)
