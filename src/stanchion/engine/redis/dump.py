@@ -94,7 +94,7 @@ class _Dump:
         return QueueState(
             known=name in snapshot.get("queues"),
             paused=name in snapshot.get("paused_queues"),
-            waiting=tuple(jobs.in_line([*(jid for jid in _from_best(work) if work[jid] != _ENDLESS), *due])),
+            waiting=tuple(jobs.in_line([*(jid for jid, score in work.items() if score != _ENDLESS), *due])),
             running={jid: locks[jid] for jid in jobs.by_time({jid: when for jid, when in locks.items() if when})},
             stalled=tuple(jobs.by_number([*(jid for jid, when in locks.items() if not when), *first_in_line])),
             scheduled={jid: scheduled[jid] for jid in jobs.by_time(scheduled) if scheduled[jid] > now},
@@ -112,7 +112,7 @@ class _Dump:
         }
 
     def _failed(self, jids: list[str]) -> tuple[str, ...]:
-        return tuple(self._jobs.newest_failed_first(dict.fromkeys(jids)))
+        return tuple(self._jobs.newest_failed_first(jids))
 
     def _throttles(self) -> Iterable[tuple[str, ThrottleState]]:
         """Those that limit, hold or delay anything."""
@@ -156,7 +156,3 @@ def throttle_expires(snapshot: Snapshot, name: str) -> float:
 def in_order(scores: dict[str, float]) -> tuple[str, ...]:
     """The members of a sorted set, in its order."""
     return tuple(sorted(scores, key=lambda member: (scores[member], member)))
-
-
-def _from_best(work: dict[str, float]) -> list[str]:
-    return sorted(work, key=lambda jid: (work[jid], jid), reverse=True)

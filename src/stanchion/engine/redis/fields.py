@@ -12,15 +12,18 @@ import msgspec
 from stanchion.records import Failure, HistoryEntry
 
 _names = msgspec.json.Decoder(tuple[str, ...])
-_ONLY_NOW_AND_THEN = 200  # characters of a value that a problem shows
+_SHOWN = 200  # characters of a value that a problem shows
 
 
 class Fields:
-    """A record as it is kept: names of fields and their texts. ``problems`` says which could not be read."""
+    """A record as it is kept: names of fields and their texts."""
 
     def __init__(self, raw: Mapping[str, str]) -> None:
         self._raw = raw
-        self.problems: list[str] = []
+        self.problems: dict[str, str] = {}
+        """The fields that could not be read, and what is wrong with each."""
+        self.bad_entries: list[str] = []
+        """What in the history is no entry."""
 
     def __contains__(self, field: str) -> bool:
         return field in self._raw
@@ -35,7 +38,7 @@ class Fields:
         number = number_of(text)
         if number is None:
             if text:
-                self.problems.append(_is_no(field, text, "number"))
+                self.problems[field] = _is_no(field, text, "number")
             return default
         return number
 
@@ -45,7 +48,7 @@ class Fields:
         if math.isinf(number):
             return default
         if not number.is_integer():
-            self.problems.append(_is_no(field, self._raw[field], "whole number"))
+            self.problems[field] = _is_no(field, self._raw[field], "whole number")
             return default
         return int(number)
 
@@ -57,7 +60,7 @@ class Fields:
         try:
             return _names.decode(readable(text))
         except msgspec.MsgspecError:
-            self.problems.append(_is_no(field, text, "list of names"))
+            self.problems[field] = _is_no(field, text, "list of names")
             return ()
 
     def failure(self) -> Failure | None:
@@ -67,7 +70,7 @@ class Fields:
             return None
         told = _decoded(text)
         if not isinstance(told, dict) or not isinstance(told.get("group"), str):
-            self.problems.append(_is_no("failure", text, "failure"))
+            self.problems["failure"] = _is_no("failure", text, "failure")
             return None
         message, when, worker = told.get("message"), number_of(told.get("when")), told.get("worker")
         return Failure(told["group"], _text(message), when or 0.0, _text(worker))
@@ -77,7 +80,7 @@ class Fields:
         text = self._raw.get("history", "")
         stays = _decoded(text) if text else []
         if not isinstance(stays, list):
-            self.problems.append(_is_no("history", text, "list"))
+            self.problems["history"] = _is_no("history", text, "list")
             return []
         return [entry for stay in stays if isinstance(stay, dict) for entry in _of_stay(stay)]
 
@@ -87,7 +90,7 @@ class Fields:
         for text in texts:
             entry = _entry(_decoded(text))
             if entry is None:
-                self.problems.append(_is_no("history entry", text, "list of a time, a text and more"))
+                self.bad_entries.append(text)
             else:
                 entries.append(entry)
         return tuple(entries)
@@ -95,7 +98,7 @@ class Fields:
 
 def number_of(text: Any) -> float | None:
     """A text or JSON number as a finite number; None if it is none."""
-    if isinstance(text, bool) or not isinstance(text, str | int | float):
+    if isinstance(text, bool) or not isinstance(text, str | int | float) or "_" in str(text):
         return None
     try:
         number = float(text)
@@ -136,4 +139,4 @@ def _text(value: Any) -> str:
 
 
 def _is_no(field: str, text: str, what: str) -> str:
-    return f"{field} is no {what}: {readable(text)[:_ONLY_NOW_AND_THEN]!r}"
+    return f"{field} is no {what}: {readable(text)[:_SHOWN]!r}"

@@ -30,35 +30,35 @@ class Jobs:
     def __init__(self, snapshot: Snapshot, now: float) -> None:
         self._snapshot = snapshot
         self._now = now
-        self.problems: dict[str, list[str]] = {}
-        """What could not be read of a job."""
+        self.broken: dict[str, Fields] = {}
+        """The records of which something could not be read."""
         self._numbers = {jid: number_of(raw.get("x-seq")) or 0.0 for jid, raw in snapshot.all("job").items()}
         by_number = sorted(self._numbers, key=lambda jid: self._numbers[jid])
         self._failed = {jid: number_of(snapshot.get("job", jid).get("x-failed")) for jid in by_number}
         self.records: dict[str, Job] = {jid: self._job(jid) for jid in by_number}
         """In the order in which they were put."""
 
-    # Orders. A jid without a record comes last. What is equal stays as it was given.
+    # Orders. A jid without a record comes last.
 
     def in_line(self, jids: Iterable[str]) -> list[str]:
         """By priority, then since when they can be popped, then in the order in which they were put."""
-        return self._sorted(jids, lambda jid, job: (-job.priority, job.ready_at, self._numbers[jid]))
+        return self._sorted(jids, lambda jid, job: (-job.priority, job.ready_at, self._numbers[jid], jid))
 
     def by_age(self, jids: Iterable[str]) -> list[str]:
         """Since when they can be popped, then in the order in which they were put."""
-        return self._sorted(jids, lambda jid, job: (job.ready_at, self._numbers[jid]))
+        return self._sorted(jids, lambda jid, job: (job.ready_at, self._numbers[jid], jid))
 
     def by_number(self, jids: Iterable[str]) -> list[str]:
         """In the order in which they were put."""
-        return self._sorted(jids, lambda jid, job: (self._numbers[jid],))
+        return self._sorted(jids, lambda jid, job: (self._numbers[jid], jid))
 
     def by_time(self, times: Mapping[str, float]) -> list[str]:
         """By the time given with each, then in the order in which they were put."""
-        return sorted(times, key=lambda jid: (times[jid], self._numbers.get(jid, 0.0)))
+        return sorted(times, key=lambda jid: (times[jid], self._numbers.get(jid, 0.0), jid))
 
     def newest_first(self, times: Mapping[str, float]) -> list[str]:
         """As by time, the other way round."""
-        return sorted(times, key=lambda jid: (times[jid], self._numbers.get(jid, 0.0)), reverse=True)
+        return sorted(times, key=lambda jid: (times[jid], self._numbers.get(jid, 0.0), jid), reverse=True)
 
     def newest_failed_first(self, jids: Iterable[str]) -> list[str]:
         """Those that failed last come first."""
@@ -108,8 +108,8 @@ class Jobs:
             popped_at=fields.number("x-popped", put_or_popped if state == State.RUNNING else 0.0),
             grace=fields.text("grace") == "1",
         )
-        if fields.problems:
-            self.problems[jid] = fields.problems
+        if fields.problems or fields.bad_entries:
+            self.broken[jid] = fields
         return job
 
     def _state(self, jid: str, fields: Fields) -> State:
@@ -117,7 +117,7 @@ class Jobs:
         try:
             return State(text)
         except ValueError:
-            fields.problems.append(f"state is no state: {text!r}")
+            fields.problems["state"] = f"state is no state: {text!r}"
             return self._place(jid) or State.WAITING
 
     def _place(self, jid: str) -> State | None:
@@ -139,7 +139,7 @@ class Jobs:
     def _policy(self, fields: Fields) -> DependencyPolicy:
         text = fields.text("x-policy", "wait")
         if text not in _POLICIES:
-            fields.problems.append(f"x-policy is no policy: {text!r}")
+            fields.problems["x-policy"] = f"x-policy is no policy: {text!r}"
         return _POLICIES.get(text, "wait")
 
 

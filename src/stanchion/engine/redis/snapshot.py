@@ -29,6 +29,7 @@ KEYS_AT_ONCE = 200
 
 Value = dict[str, str] | dict[str, float] | set[str] | list[str]
 
+_GONE = "none"  # the type of a key that is not there
 _SCANS = {"hash": "HSCAN", "set": "SSCAN", "zset": "ZSCAN"}
 _EMPTY: dict[str, type] = {"hash": dict, "set": set, "zset": dict, "list": list}
 
@@ -56,6 +57,8 @@ class Snapshot:
 
     def note(self, key: str, type: str, expires: float) -> tuple[str, str] | None:
         """Note what a key is; whose value it has, if that is to be read."""
+        if type == _GONE:
+            return None
         if expires >= 0:
             self.expiring[key] = expires
         found = found_at(key.removeprefix(self.namespace), type)
@@ -80,22 +83,13 @@ def read(namespace: str) -> Talk[Snapshot]:
         fresh = [key for key in dict.fromkeys(keys) if key not in seen]
         seen.update(fresh)
         for some in _batches(fresh, KEYS_AT_ONCE):
-            yield from _read_keys(snapshot, some)
+            yield from read_keys(snapshot, some)
         if cursor == b"0":
             return snapshot
 
 
-def text_of(raw: bytes) -> str:
-    """Bytes as text, without loss: what is not UTF-8 is escaped."""
-    return raw.decode("utf-8", "surrogateescape")
-
-
-def bytes_of(text: str) -> bytes:
-    """The bytes that a text was read from."""
-    return text.encode("utf-8", "surrogateescape")
-
-
-def _read_keys(snapshot: Snapshot, keys: list[bytes]) -> Talk[None]:
+def read_keys(snapshot: Snapshot, keys: Sequence[bytes]) -> Talk[None]:
+    """Read what some keys hold, as far as they are there, into the snapshot."""
     replies = yield [("TYPE", key) for key in keys] + [("PEXPIRETIME", key) for key in keys]
     open_values: dict[bytes, _Reading] = {}
     for key, type_name, expires in zip(keys, replies[: len(keys)], replies[len(keys) :], strict=True):
@@ -111,6 +105,16 @@ def _read_keys(snapshot: Snapshot, keys: list[bytes]) -> Talk[None]:
                 if reading.value:
                     kind, name = reading.whose
                     snapshot.all(kind)[name] = reading.value
+
+
+def text_of(raw: bytes) -> str:
+    """Bytes as text, without loss: what is not UTF-8 is escaped."""
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def bytes_of(text: str) -> bytes:
+    """The bytes that a text was read from."""
+    return text.encode("utf-8", "surrogateescape")
 
 
 class _Reading:
