@@ -1,0 +1,30 @@
+-- The options of the queue as they are set, and their numbers.
+
+local call = use('call')
+local keys = use('keys')
+local options = use('rules/config')
+
+local config = {}
+
+-- A numeric option: what was set, else its default.
+function config.number(option)
+  return tonumber(call('hget', keys.config(), option)) or options.DEFAULTS[option]
+end
+
+-- Several at once, in order.
+function config.numbers(...)
+  local values = call('hmget', keys.config(), ...)
+  for index = 1, select('#', ...) do
+    values[index] = tonumber(values[index]) or options.DEFAULTS[(select(index, ...))]
+  end
+  return unpack(values)
+end
+
+-- How long locks of a queue last, and how many of its jobs may run at once (0: any number).
+function config.of_queue(queue)
+  local values = call('hmget', keys.config(), queue .. '-heartbeat', 'heartbeat', queue .. '-max-concurrency')
+  local heartbeat = tonumber(values[1]) or tonumber(values[2]) or options.DEFAULTS.heartbeat
+  return heartbeat, tonumber(values[3]) or 0
+end
+
+return config

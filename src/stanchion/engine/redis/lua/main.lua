@@ -1,0 +1,25 @@
+-- A call from the wire to a command and back: its namespace, time and token, then its arguments.
+
+local arguments = use('arguments')
+local clock = use('clock')
+local context = use('context')
+local tokens = use('tokens')
+
+local ARGUMENTS_FROM = 4 -- after now, token and the request's digest
+
+local function run(command, args)
+  clock.set(args[1])
+  local reader = arguments.of(args, ARGUMENTS_FROM)
+  if args[2] == '' or context.reads then return command.run(reader) end
+  return tokens.once(command, args[2], args[3], reader)
+end
+
+-- Answer a call. A refusal is an error reply; it came before any write.
+return function(command, reads, keys, args)
+  context.begin(keys[1], reads)
+  local ok, reply = pcall(run, command, args)
+  if ok then return reply end
+  if type(reply) == 'table' and reply.refused then return redis.error_reply(reply.refused) end
+  if type(reply) == 'table' and reply.err then return redis.error_reply(reply.err) end
+  return redis.error_reply('ERR ' .. tostring(reply))
+end

@@ -1,0 +1,5 @@
+-- Show what pop would give, without locking anything.
+
+local taking = use('queue/taking')
+
+return function(args) return taking.show(args:text(), args:number()) end

@@ -1,0 +1,20 @@
+-- Move an existing job to a queue and renew it; what is left out stays as it was.
+
+local call = use('call')
+local keys = use('keys')
+local putting = use('queue/putting')
+local records = use('queue/records')
+local texts = use('texts')
+
+return function(args)
+  local queue, jid = args:text(), args:text()
+  local old = records.require(jid)
+  local job = {
+    queue = queue, jid = jid, klass = args:optional() or old.hash.klass or '?',
+    data = args:optional() or call('hget', keys.job(jid), 'data') or 'null', worker = args:text(), delay = args:number(),
+    priority = args:optional_number() or old.priority, tags = args:optional_names() or texts.names(old.tags),
+    retries = args:optional_number() or old.retries, depends = args:names(),
+    throttles = args:optional_names() or old.throttles, policy = old.policy,
+  }
+  return putting.put(putting.check(job, old), old)
+end

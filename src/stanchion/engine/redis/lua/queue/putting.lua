@@ -1,0 +1,138 @@
+-- Putting jobs into queues: what put, put_many, requeue, recurring jobs and unfail have in common.
+
+local call = use('call')
+local context = use('context')
+local dependents = use('queue/dependents')
+local events = use('queue/events')
+local history = use('queue/history')
+local keys = use('keys')
+local line = use('queue/line')
+local links = use('queue/links')
+local next_number = use('sequence')
+local records = use('queue/records')
+local replies = use('replies')
+local tags = use('queue/tags')
+local texts = use('texts')
+
+local putting = {}
+
+local function put_entry(queue, when) return history.entry('put', texts.object('q', texts.quote(queue)), when) end
+
+putting.entry = put_entry
+
+-- What of the record outlives a put.
+local function kept(old)
+  if not old then return {} end
+  local fields = call(
+    'hmget', keys.job(old.jid), 'failure', 'spawned_from_jid', 'x-attempt', 'x-awaited'
+  )
+  return { failure = fields[1], spawned_from_jid = fields[2], ['x-attempt'] = fields[3], ['x-awaited'] = fields[4] }
+end
+
+-- Fields that are not as they are by default.
+local function record_of(job, old)
+  local record = kept(old)
+  record.klass, record.data, record.queue, record.state = job.klass, job.data, job.queue, job.state
+  record['x-ready'], record['x-seq'] = job.ready, job.seq
+  if job.priority ~= 0 then record.priority = job.priority end
+  if job.retries ~= records.RETRIES then record.retries = job.retries end
+  if #job.tags > 0 then record.tags = texts.list(job.tags) end
+  if job.throttled then record.throttles = texts.list(job.throttles) end
+  if job.due ~= 0 then record['x-due'] = job.due end
+  if job.policy ~= 'wait' then record['x-policy'] = job.policy end
+  if job.spawned_from then record.spawned_from_jid = job.spawned_from end
+  return record
+end
+
+local function write(job, old)
+  local fields = {}
+  for field, value in pairs(record_of(job, old)) do
+    if value then
+      fields[#fields + 1] = field
+      fields[#fields + 1] = value
+    end
+  end
+  if old then call('del', keys.job(job.jid)) end
+  call('hset', keys.job(job.jid), unpack(fields))
+end
+
+-- Write a job where it stands.
+local function store(job, old, where, when, nudge)
+  job.state, job.ready, job.due = where.state, where.ready, where.due
+  job.seq = next_number()
+  job.throttled = #job.throttles > 0
+  write(job, old)
+  history.append(job.jid, put_entry(job.queue, when))
+  local had = old and (texts.names(old.tags)) or {}
+  if #had > 0 or #job.tags > 0 then tags.reindex(job.jid, had, job.tags) end
+  line.know_queue(job.queue)
+  line.enter(job, nudge)
+end
+
+-- Refuse a jid that shares its keys with another job's collections.
+local function check_jid(jid)
+  local ending = keys.shared_ending('job', jid)
+  if ending then replies.bad_argument('put', 'jid', 'must not end in ' .. ending .. ', which names a key of another job') end
+end
+
+-- Everything that can be wrong with a put. What the same command puts before is in planned, and gains this job.
+function putting.check(job, old, planned)
+  if not old then check_jid(job.jid) end
+  for _, throttle in ipairs(job.throttles) do
+    local ending = keys.shared_ending('throttle', throttle)
+    if ending then replies.bad_argument('put', 'throttles', 'must not end in ' .. ending .. ', which names a key of another') end
+  end
+  local states = planned and planned.states
+  local depends = job.depends
+  if #depends == 0 and old and (states and states[job.jid] or old.state) == 'depends' then
+    -- They stay, and what the policy says of those that have failed may be new.
+    depends = planned and planned.depends[job.jid] or links.of(job.jid)
+  end
+  job.on = links.unfinished(depends, job.policy, states)
+  if old and #job.on > 0 then links.refuse_circle(job.jid, job.on, planned and planned.depends) end
+  return job
+end
+
+local function say(job, old, worker)
+  events.log('put', 'jid', job.jid, 'queue', job.queue)
+  if old then line.tell_robbed(old, worker) end
+  events.tell_trackers(job.jid, 'put')
+end
+
+-- Put a job that was checked.
+function putting.put(job, old, nudge)
+  if old then
+    line.leave(old)
+    dependents.finish(old)
+    if old.state == 'depends' then links.cut_all(old) end
+  end
+  local due = job.delay > 0 and context.now + job.delay or 0
+  store(job, old, line.place(due, #job.on > 0, job.throttles, context.now), context.now, nudge)
+  links.tie(job.jid, job.policy, job.on)
+  say(job, old, job.worker)
+  dependents.tell_of_failed(job.on)
+  return job.jid
+end
+
+-- Put a recurring job's child as if it had been put at its due time.
+function putting.spawn(job, due)
+  store(job, nil, line.place(0, false, job.throttles, due), due)
+  events.log('put', 'jid', job.jid, 'queue', job.queue)
+end
+
+-- Renew a job as it is in a queue's line: with all its retries, and last among its equals. It must have left its place.
+function putting.line_up_again(job, queue, where, nudge, ...)
+  dependents.finish(job)
+  local entries = { ... }
+  entries[#entries + 1] = put_entry(queue)
+  history.append(job.jid, unpack(entries))
+  job.queue, job.state, job.ready, job.due, job.seq = queue, where.state, where.ready, where.due, next_number()
+  call(
+    'hset', keys.job(job.jid), 'queue', queue, 'state', job.state, 'x-ready', job.ready, 'x-due', job.due, 'x-seq', job.seq,
+    'remaining', job.retries, 'worker', '', 'expires', 0, 'grace', 0, 'x-popped', 0
+  )
+  call('hdel', keys.job(job.jid), 'x-group', 'x-failed')
+  line.enter(job, nudge)
+end
+
+return putting

@@ -1,0 +1,152 @@
+-- Jobs as the hashes keep them. A field that is missing has its default.
+
+local call = use('call')
+local context = use('context')
+local keys = use('keys')
+local replies = use('replies')
+local texts = use('texts')
+
+local records = {}
+
+records.RETRIES = 5 -- of a job that was put without saying how many
+
+local STATES = {
+  waiting = true, scheduled = true, depends = true, throttled = true,
+  running = true, stalled = true, failed = true, complete = true,
+}
+-- What settling, moving and removing ask about a job: all but what may be long.
+local FIELDS = {
+  'state', 'queue', 'worker', 'priority', 'retries', 'remaining', 'tags', 'throttles', 'expires', 'grace',
+  'x-ready', 'x-seq', 'x-due', 'x-popped', 'x-attempt', 'x-policy', 'x-awaited', 'x-group', 'x-failed', 'klass',
+}
+local NUMBERS = { 'priority', 'retries', 'remaining', 'expires', 'x-ready', 'x-seq', 'x-due', 'x-popped', 'x-attempt' }
+
+-- The job of a table of fields.
+function records.of(jid, hash)
+  local retries = tonumber(hash.retries) or records.RETRIES
+  local throttles = texts.names(hash.throttles)
+  return {
+    jid = jid,
+    hash = hash,
+    state = STATES[hash.state] and hash.state or 'failed',
+    queue = hash.queue or '',
+    worker = hash.worker or '',
+    priority = tonumber(hash.priority) or 0,
+    retries = retries,
+    remaining = tonumber(hash.remaining) or retries,
+    tags = hash.tags,
+    throttles = throttles,
+    throttled = #throttles > 0,
+    expires = tonumber(hash.expires) or 0,
+    grace = hash.grace == '1',
+    ready = tonumber(hash['x-ready']) or tonumber(hash.time) or 0,
+    seq = tonumber(hash['x-seq']) or 0,
+    due = tonumber(hash['x-due']) or 0,
+    popped = tonumber(hash['x-popped']) or tonumber(hash.time) or 0,
+    attempt = tonumber(hash['x-attempt']) or 0,
+    policy = hash['x-policy'] or 'wait',
+    awaited = hash['x-awaited'] == '1' or not hash['x-seq'],
+  }
+end
+
+-- The job, without its data and result, or nil.
+function records.find(jid)
+  local values = call('hmget', keys.job(jid), unpack(FIELDS))
+  local hash, found = {}, false
+  for index, field in ipairs(FIELDS) do
+    if values[index] then
+      hash[field] = values[index]
+      found = true
+    end
+  end
+  return found and records.of(jid, hash) or nil
+end
+
+-- The job with all of its fields, or nil.
+function records.find_whole(jid)
+  local flat = call('hgetall', keys.job(jid))
+  if #flat == 0 then return nil end
+  local hash = {}
+  for index = 1, #flat, 2 do hash[flat[index]] = flat[index + 1] end
+  return records.of(jid, hash)
+end
+
+function records.require(jid)
+  return records.find(jid) or replies.refuse('job-not-found', 'jid', jid)
+end
+
+function records.running(jid)
+  local job = records.require(jid)
+  if job.state ~= 'running' then replies.refuse('job-not-running', 'jid', jid, 'state', job.state) end
+  return job
+end
+
+-- The job, which the worker must hold, in its present attempt if one is named.
+function records.held(jid, worker, attempt)
+  local job = records.running(jid)
+  if job.worker ~= worker then replies.refuse('lock-lost', 'jid', jid, 'worker', worker, 'holder', job.worker) end
+  if attempt and attempt ~= job.attempt then
+    replies.refuse('lock-lost', 'jid', jid, 'worker', worker, 'holder', 'attempt ' .. job.attempt)
+  end
+  return job
+end
+
+-- What is wrong with a job that a worker should get, or nil.
+function records.problem(job)
+  local hash = job.hash
+  if not STATES[hash.state] then return 'its state is missing or none' end
+  for _, field in ipairs({ 'klass', 'data', 'queue' }) do
+    if not hash[field] then return 'its ' .. field .. ' is missing' end
+  end
+  for _, field in ipairs(NUMBERS) do
+    local value = hash[field]
+    if value and value ~= '' and not tonumber(value) then return 'its ' .. field .. ' is no number' end
+  end
+  for _, field in ipairs({ 'tags', 'throttles' }) do
+    local _, read = texts.names(hash[field])
+    if not read then return 'its ' .. field .. ' cannot be read' end
+  end
+end
+
+-- Give a job that cannot be read the defaults of what is broken.
+function records.make_readable(job)
+  local hash, broken = job.hash, {}
+  for _, field in ipairs(NUMBERS) do
+    if hash[field] and not tonumber(hash[field]) then broken[#broken + 1] = field end
+  end
+  for _, field in ipairs({ 'tags', 'throttles' }) do
+    local _, read = texts.names(hash[field])
+    if not read then broken[#broken + 1] = field end
+  end
+  if #broken > 0 then call('hdel', keys.job(job.jid), unpack(broken)) end
+  for _, field in ipairs({ 'klass', 'data', 'queue' }) do
+    if not hash[field] then call('hset', keys.job(job.jid), field, field == 'data' and 'null' or '?') end
+  end
+end
+
+-- The fields of a job as a flat list, with times as exact texts.
+local function flat(hash)
+  local list = {}
+  for field, value in pairs(hash) do
+    list[#list + 1] = field
+    list[#list + 1] = type(value) == 'number' and texts.number(value) or value
+  end
+  return list
+end
+
+-- The job as callers get it: jid, fields, history, dependencies, dependents, tracked. One that came due waits, whoever moves it.
+function records.whole(job, tracked)
+  local hash = job.hash
+  if job.state == 'scheduled' and job.due <= context.now then
+    hash.state, hash['x-ready'], hash['x-due'] = 'waiting', job.due, 0
+  end
+  local jid = job.jid
+  if tracked == nil then tracked = call('zscore', keys.tracked(), jid) end
+  local dependencies = job.state == 'depends' and call('smembers', keys.dependencies(jid)) or {}
+  local dependents = job.awaited and call('smembers', keys.dependents(jid)) or {}
+  return {
+    jid, flat(hash), call('lrange', keys.history(jid), 0, -1), dependencies, dependents, tracked and 1 or 0,
+  }
+end
+
+return records

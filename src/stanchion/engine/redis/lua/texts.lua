@@ -1,0 +1,41 @@
+-- Texts of JSON, made by hand: user data is never decoded or encoded, only names and messages are, as strings.
+
+local texts = {}
+
+-- A string as JSON.
+function texts.quote(text) return cjson.encode(text) end
+
+-- A number as text, exactly.
+function texts.number(value)
+  if value == math.floor(value) and value > -1e15 and value < 1e15 then return string.format('%.0f', value) end
+  return string.format('%.17g', value)
+end
+
+-- A list of names as JSON.
+function texts.list(names)
+  if #names == 0 then return '[]' end
+  return cjson.encode(names)
+end
+
+-- The names of a JSON list, and whether it could be read.
+function texts.names(text)
+  if not text or text == '' or text == '[]' then return {}, true end
+  local ok, names = pcall(cjson.decode, text)
+  if not ok or type(names) ~= 'table' then return {}, false end
+  for key, name in pairs(names) do
+    if type(key) ~= 'number' or type(name) ~= 'string' then return {}, false end
+  end
+  return names, true
+end
+
+-- An object as JSON, from pairs of a key and a JSON text.
+function texts.object(...)
+  local parts = {}
+  for index = 1, select('#', ...), 2 do
+    local key, value = select(index, ...)
+    parts[#parts + 1] = '"' .. key .. '":' .. value
+  end
+  return '{' .. table.concat(parts, ',') .. '}'
+end
+
+return texts
