@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from stanchion.engine.contract import QueueState, WorkerState
+from stanchion.engine.invariants import check
 from stanchion.records import Failure, HistoryEntry, Job, QueueStats, RecurringJob, Throttle, Timing
 from stanchion.rules.histogram import LABELS
 from stanchion.states import State
@@ -40,7 +39,7 @@ def test_a_whole_record(keys: Keys) -> None:
         **{"failure": json.dumps(failure), "x_result": "[1]", "x_policy": "run", "grace": "1", "throttles": '["th"]'},
     )
     keys.redis.rpush(
-        "ql:j:a-history", f'[{NOW - 10!r},"put",{{"q":"q"}}]', f'[{NOW!r},"popped",{{"worker":"w"}}]', '[1,"done"]'
+        "ql:j:a-history", f'[{NOW - 10!r},"put",{{"q":"q"}}]', f'[{NOW!r},"popped",{{"worker":"w"}}]', '[1,"done",{}]'
     )
     keys.redis.zadd("ql:q:q-locks", {"a": NOW + 60.25})
     keys.run(f"ZADD $w:w:jobs {NOW + 60.25!r} a", f"ZADD $workers {NOW!r} w", "ZADD $queues 1 q", f"ZADD $tracked {NOW!r} a")
@@ -170,9 +169,9 @@ def test_jobs_of_old_scripts_are_read_as_found(keys: Keys) -> None:
     state = keys.sound()
     job = state.jobs["old"]
     assert [(one.what, one.when, one.more) for one in job.history] == [
-        ("put", NOW - 10, {"q": "q"}),
+        ("put", NOW - 9.5, {"q": "q"}),
         ("popped", NOW - 8, {"worker": "w"}),
-        ("failed", NOW - 7, {}),
+        ("failed", NOW - 7, {"worker": "w"}),
         ("put", NOW - 6, {"q": "q"}),
         ("put", NOW, {"queue": "q"}),
     ]
@@ -197,16 +196,13 @@ def test_garbage_reads_as_its_default(keys: Keys) -> None:
     assert keys.sound().jobs["a"] == Job("a", "k", "��", "q", State.WAITING, history=(HistoryEntry("put", 1.0, {"q": "q"}),))
 
 
-@pytest.mark.parametrize("state", ["waiting", "running", "complete"])
-def test_a_garbage_state_is_that_of_the_place(keys: Keys, state: str) -> None:
-    keys.job(
-        "a",
-        state="lost",
-        queue="" if state == "complete" else "q",
-        **({"worker": "w", "expires": 5} if state == "running" else {}),
-    )
-    keys.redis.zadd({"waiting": "ql:q:q-work", "running": "ql:q:q-locks", "complete": "ql:completed"}[state], {"a": 5})
-    assert keys.sound().jobs["a"].state == state
+def test_a_garbage_state_hides_nothing(keys: Keys) -> None:
+    keys.job("a", state="lost")
+    keys.job("b")
+    keys.redis.zadd("ql:q:q-work", {"a": 5, "b": 5})
+    state = keys.dump()
+    assert (state.jobs["a"].state, state.queues["q"].waiting) == ("failed", ("a", "b"))
+    assert ("wrong-place", "a") in {(finding.code, finding.subject) for finding in check(state)}
 
 
 def test_names_that_look_like_other_keys(keys: Keys) -> None:

@@ -5,21 +5,21 @@ What the two say of a job is not reconciled here: that they agree is for the inv
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property
 
 from stanchion.engine.contract import QueueState, StateDump, ThrottleState, WorkerState
-from stanchion.engine.redis.fields import number_of
-from stanchion.engine.redis.jobs import Jobs, template_of
+from stanchion.engine.redis import replies
+from stanchion.engine.redis.jobs import Jobs, number_of, templates_of
 from stanchion.engine.redis.layout import BY_QUEUE
 from stanchion.engine.redis.snapshot import Snapshot
-from stanchion.engine.redis.statistics import day_and_queue, stats_of
-from stanchion.records import QueueStats, RecurringJob, Throttle
+from stanchion.records import QueueStats, Throttle
 from stanchion.rules.config import OPTIONS, ConfigValue, parse_option, setting
 from stanchion.rules.days import oldest_kept
 
-_ENDLESS = float("inf")
+_ENDLESS = math.inf
 
 
 def dump(snapshot: Snapshot, now: float | None = None) -> StateDump:
@@ -50,6 +50,7 @@ class _Dump:
         self._snapshot = snapshot
         self._now = now
         self._jobs = Jobs(snapshot, now)
+        self._templates = templates_of(snapshot)
 
     def whole(self) -> StateDump:
         snapshot = self._snapshot
@@ -71,12 +72,6 @@ class _Dump:
     @cached_property
     def _options(self) -> dict[str, ConfigValue]:
         return options_of(self._snapshot)
-
-    @cached_property
-    def _templates(self) -> dict[str, RecurringJob]:
-        snapshot = self._snapshot
-        due = {(jid, queue): when for queue, jids in snapshot.all("recur").items() for jid, when in jids.items()}
-        return {jid: template_of(jid, raw, due) for jid, raw in sorted(snapshot.all("template").items())}
 
     def _queue_names(self) -> Iterable[str]:
         snapshot = self._snapshot
@@ -141,10 +136,18 @@ class _Dump:
         found: dict[str, dict[int, QueueStats]] = defaultdict(dict)
         for name in sorted({name for kind in ("wait", "run", "counters") for name in snapshot.all(kind)}):
             day, queue = day_and_queue(name) or (kept - 1, "")
-            stats = stats_of(snapshot, name, with_histograms=day >= drawn)
+            wait, run, counters = (snapshot.get(kind, name) for kind in ("wait", "run", "counters"))
+            stats = replies.stats_of(wait, run, counters, day >= drawn)
             if day >= kept and stats != QueueStats():
                 found[queue][day] = stats
         return dict(found)
+
+
+def day_and_queue(name: str) -> tuple[int, str] | None:
+    """The day and queue that a name of statistics, ``<day>:<queue>``, says; None if it says neither."""
+    day, colon, queue = name.partition(":")
+    number = number_of(day)
+    return (int(number), queue) if colon and number is not None else None
 
 
 def throttle_expires(snapshot: Snapshot, name: str) -> float:
