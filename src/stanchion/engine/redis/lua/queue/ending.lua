@@ -21,18 +21,20 @@ function ending.failure(group, message, worker)
   )
 end
 
--- List a job under its group, the newest first; of those that failed at the same time the last put is first.
+-- Is a job listed before one that fails now? The newest is first, of those of the same time the last put.
+local function is_newer(jid, job)
+  local found = call('hmget', keys.job(jid), 'x-failed', 'x-seq')
+  local failed, seq = tonumber(found[1]) or 0, tonumber(found[2]) or 0
+  return failed > context.now or (failed == context.now and seq > job.seq)
+end
+
 local function list_failed(group, job)
   local key = keys.failed(group)
-  local newest = call('lindex', key, 0)
-  local pivot
-  local at = 0
-  while newest do
-    local found = call('hmget', keys.job(newest), 'x-failed', 'x-seq')
-    if tonumber(found[1]) ~= context.now or (tonumber(found[2]) or 0) < job.seq then break end
-    pivot = newest
-    at = at + 1
-    newest = call('lindex', key, at)
+  local at, pivot = 0, nil
+  local other = call('lindex', key, at)
+  while other and is_newer(other, job) do
+    pivot, at = other, at + 1
+    other = call('lindex', key, at)
   end
   if pivot then
     call('linsert', key, 'after', pivot, job.jid)

@@ -52,8 +52,8 @@ local function groups_of(flat)
   return groups
 end
 
-local function whole_group(key, score)
-  return call('zrangebyscore', key, score, score, 'limit', 0, STEP)
+local function whole_group(key, score, count)
+  return call('zrangebyscore', key, score, score, 'limit', 0, math.max(STEP, count))
 end
 
 local function count_before(command, key, score)
@@ -74,7 +74,7 @@ local function page(command, key, offset, count, before)
   if skip == 1 and cut[first] then skip = offset - count_before(command, key, first.score) end
   local members = {}
   for _, group in ipairs(groups) do
-    if cut[group] then group.jids = whole_group(key, group.score) end
+    if cut[group] then group.jids = whole_group(key, group.score, count) end
     for _, jid in ipairs(sorted(group.jids, before)) do members[#members + 1] = jid end
   end
   local found = {}
@@ -97,11 +97,11 @@ function ordered.most(key, offset, count) return page('zrevrange', key, offset, 
 -- At most count members with scores between two, lowest first.
 function ordered.between(key, low, high, count)
   if count <= 0 then return {} end
-  local groups = groups_of(call('zrangebyscore', key, low, high, 'withscores', 'limit', 0, math.min(count, STEP) + 1))
+  local groups = groups_of(call('zrangebyscore', key, low, high, 'withscores', 'limit', 0, count + 1))
   local found = {}
   for index, group in ipairs(groups) do
     if index == #groups and #group.jids > 1 then
-      group.jids = whole_group(key, group.score)
+      group.jids = whole_group(key, group.score, count)
     end
     for _, jid in ipairs(sorted(group.jids, by_seq)) do
       if #found < count then found[#found + 1] = jid end
