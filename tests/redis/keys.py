@@ -7,9 +7,12 @@ from typing import Any, TypeVar
 
 import redis
 
-from stanchion.engine.contract import StateDump
+from stanchion.commands import Command
+from stanchion.engine.contract import Finding, StateDump
 from stanchion.engine.invariants import check
-from stanchion.engine.redis.dump import dump
+from stanchion.engine.redis.calls import call_of
+from stanchion.engine.redis.dump import state
+from stanchion.engine.redis.repair import check as check_talk
 from stanchion.engine.redis.snapshot import Snapshot, read
 
 R = TypeVar("R")
@@ -24,7 +27,7 @@ class Keys:
     def __init__(self, port: int, namespace: str = "ql:") -> None:
         self.namespace = namespace
         self.redis = redis.Redis(port=port, protocol=2)
-        self.redis.flushall()
+        self.redis.flushdb()
         self._connection = redis.Connection(port=port, protocol=2)
 
     def talk(self, talk: Generator[Any, list[Any], R]) -> R:
@@ -32,11 +35,11 @@ class Keys:
         try:
             commands = next(talk)
             while True:
-                commands = talk.send(self._replies(commands))
+                commands = talk.send(self.replies(commands))
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
 
-    def _replies(self, commands: Any) -> list[Any]:
+    def replies(self, commands: Any) -> list[Any]:
         self._connection.send_packed_command(self._connection.pack_commands(commands))
         return [self._reply() for _ in commands]
 
@@ -50,13 +53,24 @@ class Keys:
         return self.talk(read(self.namespace))
 
     def dump(self, now: float = NOW) -> StateDump:
-        return dump(self.snapshot(), now)
+        return self.talk(state(self.namespace, now))
 
     def sound(self, now: float = NOW) -> StateDump:
         """The state, which must be sound."""
         found = self.dump(now)
         assert check(found) == []
         return found
+
+    def call(self, command: Command[Any], now: float = NOW) -> Any:
+        """Run a command of the vocabulary by the library's function."""
+        call = call_of(command)
+        verb = "FCALL_RO" if call.reads else "FCALL"
+        arguments = (verb, call.function, 1, self.namespace, repr(now), "", "", *call.arguments)
+        (raw,) = self.replies([arguments])
+        return call.decode(raw)
+
+    def check(self, *, fix: bool = False, now: float = NOW) -> list[Finding]:
+        return self.talk(check_talk(self.namespace, fix=fix, now=now))
 
     def run(self, *commands: str) -> None:
         """Run commands as a person would type them, under ``ql:`` (written ``$``)."""

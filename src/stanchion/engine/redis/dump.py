@@ -14,12 +14,17 @@ from stanchion.engine.contract import QueueState, StateDump, ThrottleState, Work
 from stanchion.engine.redis import replies
 from stanchion.engine.redis.jobs import Jobs, number_of, templates_of
 from stanchion.engine.redis.layout import BY_QUEUE
-from stanchion.engine.redis.snapshot import Snapshot
+from stanchion.engine.redis.snapshot import Snapshot, Talk, read
 from stanchion.records import QueueStats, Throttle
 from stanchion.rules.config import OPTIONS, ConfigValue, parse_option, setting
 from stanchion.rules.days import oldest_kept
 
 _ENDLESS = math.inf
+
+
+def state(namespace: str, now: float | None = None) -> Talk[StateDump]:
+    """The conversation that ends with the whole state under a namespace."""
+    return dump((yield from read(namespace)), now)
 
 
 def dump(snapshot: Snapshot, now: float | None = None) -> StateDump:
