@@ -41,11 +41,11 @@ def next_call(queues: tuple[str, ...]) -> Call:
 
 
 def _arguments(command: Command[Any]) -> list[str]:
-    """The fields of a command, in order."""
-    found: list[str] = []
-    for field in fields(command):  # type: ignore[arg-type]
-        found += _texts(getattr(command, field.name))
-    return found
+    """The fields of a command, in order, but for those at the end that have their defaults."""
+    values = [(getattr(command, field.name), field.default) for field in fields(command)]  # type: ignore[arg-type]
+    while values and values[-1][0] == values[-1][1]:
+        values.pop()
+    return [text for value, _ in values for text in _texts(value)]
 
 
 def _texts(value: Any) -> list[str]:
@@ -59,7 +59,12 @@ def _texts(value: Any) -> list[str]:
 
 
 def _many(parts: tuple[Command[Any], ...]) -> list[str]:
-    return [str(len(parts)), *(text for part in parts for text in _arguments(part))]
+    """Parts, each preceded by how many arguments it has."""
+    found = [str(len(parts))]
+    for part in parts:
+        arguments = _arguments(part)
+        found += [str(len(arguments)), *arguments]
+    return found
 
 
 def _set_config(command: c.SetConfig) -> list[str]:

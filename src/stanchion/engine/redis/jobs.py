@@ -25,7 +25,7 @@ class Jobs:
         self._now = now
         self._numbers = {jid: _number(raw, "x-seq") for jid, raw in snapshot.all("job").items()}
         self.records: dict[str, Job] = {
-            jid: self._job(jid) for jid in sorted(self._numbers, key=lambda jid: self._numbers[jid])
+            jid: self._job(jid) for jid in sorted(self._numbers, key=lambda jid: (self._numbers[jid], jid))
         }
         """In the order in which they were put."""
 
@@ -75,7 +75,7 @@ class Jobs:
             tuple(snapshot.get("dependents", jid)),
             jid in snapshot.get("tracked"),
         )
-        if "x-ready" not in raw:
+        if "x-seq" not in raw:
             job = self._of_old_scripts(job, raw)
         if job.state == State.SCHEDULED and job.due <= self._now:
             return replace(job, state=State.WAITING, due=0.0, ready_at=job.due)

@@ -100,7 +100,7 @@ def job_of(
         tracked=tracked,
         spawned_from_jid=fields.get("spawned_from_jid") or None,
         failure=failure(fields.get("failure")),
-        history=_history(history, fields.get("history")),
+        history=_history(history, fields.get("history")) or _put_alone(fields),
         attempt=_whole(fields, "x-attempt", 0),
         result=fields.get("x-result"),
         on_dependency_failure=_policy(fields),
@@ -217,6 +217,13 @@ def _history(entries: tuple[str, ...], old: str | None) -> tuple[HistoryEntry, .
     before = _readable(_old_history, old, ()) if old else ()
     found = (_readable(_entry_of, entry, None) for entry in entries)
     return (*before, *(entry for entry in found if entry is not None))
+
+
+def _put_alone(fields: Fields) -> tuple[HistoryEntry, ...]:
+    """The history of a job that was put, and nothing more: no list tells it."""
+    if "time" not in fields:
+        return ()
+    return (HistoryEntry("put", _number(fields, "time"), {"q": fields.get("queue", "")}),)
 
 
 def _entry_of(value: str) -> HistoryEntry:

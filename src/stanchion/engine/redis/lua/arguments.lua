@@ -1,4 +1,5 @@
--- Reading a command's arguments, one after another, as the caller laid them out. They were checked there already.
+-- Reading a command's arguments, one after another, as the caller laid them out. They were checked there already. Those at the end that have
+-- their defaults are not sent.
 
 local NONE = '\0'
 
@@ -7,40 +8,45 @@ Arguments.__index = Arguments
 
 local arguments = {}
 
-function arguments.of(args, at) return setmetatable({ args = args, at = at }, Arguments) end
-
-function Arguments:text()
-  local value = self.args[self.at]
-  self.at = self.at + 1
-  return value
-end
+-- A reader of arguments from a place to another.
+function arguments.of(args, at, last) return setmetatable({ args = args, at = at, last = last or #args }, Arguments) end
 
 -- A text, or nil where none was given.
-function Arguments:optional()
-  local value = self:text()
+function Arguments:text()
+  local at = self.at
+  if at > self.last then return nil end
+  self.at = at + 1
+  local value = self.args[at]
   if value == NONE then return nil end
   return value
 end
 
-function Arguments:number() return tonumber(self:text()) end
-
-function Arguments:optional_number() return tonumber(self:optional()) end
+-- A number, or nil where none was given.
+function Arguments:number()
+  local value = self:text()
+  return value and tonumber(value)
+end
 
 function Arguments:flag() return self:text() == '1' end
 
-function Arguments:names() return self:_names(self:number()) end
-
--- Names, or nil where none were given.
+-- A list of names, or nil where none was given.
 function Arguments:optional_names()
-  local count = self:optional()
-  return count and self:_names(tonumber(count)) or nil
-end
-
-function Arguments:_names(count)
+  local count = self:number()
+  if not count then return nil end
   local names = {}
   for index = 1, count do names[index] = self.args[self.at + index - 1] end
   self.at = self.at + count
   return names
+end
+
+function Arguments:names() return self:optional_names() or {} end
+
+-- A reader of the arguments of a part, which are preceded by their number.
+function Arguments:part()
+  local count = self:number()
+  local reader = arguments.of(self.args, self.at, self.at + count - 1)
+  self.at = self.at + count
+  return reader
 end
 
 return arguments

@@ -8,15 +8,18 @@ local call = use('call')
 local config = use('config')
 local context = use('context')
 local keys = use('keys')
+local texts = use('texts')
 
 local WRITE_EVERY = 1
 
 local clock = {}
 local known = {} -- namespace -> { latest, written }
 
+-- The server's time, in seconds, and the same as text.
 local function server_time()
   local time = redis.call('time')
-  return tonumber(time[1]) + tonumber(time[2]) / 1000000
+  local text = string.format('%s.%06d', time[1], time[2])
+  return tonumber(text), text
 end
 
 local function recall(namespace)
@@ -40,12 +43,16 @@ end
 function clock.set(given)
   context.given = given ~= ''
   if context.given then
-    context.now = tonumber(given)
+    context.now, context.now_text = tonumber(given), given
     return
   end
   local state = known[context.namespace] or recall(context.namespace)
-  local now = math.max(server_time(), state.latest)
-  context.now = now
+  local now, text = server_time()
+  if now < state.latest then
+    now = state.latest
+    text = texts.number(now)
+  end
+  context.now, context.now_text = now, text
   if context.reads then return end
   if now - state.written >= WRITE_EVERY then write(state, now) end
   state.latest = now

@@ -20,11 +20,11 @@ function config.numbers(...)
   return unpack(values)
 end
 
--- How long locks of a queue last, and how many of its jobs may run at once (0: any number).
+-- How long locks of a queue last, how many of its jobs may run at once (0: any number), and how many entries a history has.
 function config.of_queue(queue)
-  local values = call('hmget', keys.config(), queue .. '-heartbeat', 'heartbeat', queue .. '-max-concurrency')
+  local values = call('hmget', keys.config(), queue .. '-heartbeat', 'heartbeat', queue .. '-max-concurrency', 'max-job-history')
   local heartbeat = tonumber(values[1]) or tonumber(values[2]) or options.DEFAULTS.heartbeat
-  return heartbeat, tonumber(values[3]) or 0
+  return heartbeat, tonumber(values[3]) or 0, tonumber(values[4]) or options.DEFAULTS['max-job-history']
 end
 
 return config

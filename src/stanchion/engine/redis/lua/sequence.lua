@@ -2,10 +2,12 @@
 -- read or written for them, and go on from there when the library is loaded anew.
 
 local clock = use('clock')
+local context = use('context')
 
 local latest = 0
 
 return function()
-  latest = math.max(latest + 1, math.floor(clock.server_time() * 1000000))
+  local now = context.given and clock.server_time() or context.now
+  latest = math.max(latest + 1, math.floor(now * 1000000))
   return latest
 end

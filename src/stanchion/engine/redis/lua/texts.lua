@@ -1,5 +1,7 @@
 -- Texts of JSON, made by hand: user data is never decoded or encoded, only names and messages are, as strings.
 
+local NONE = {} -- nobody changes a list that was read
+
 local texts = {}
 
 -- A string as JSON.
@@ -19,11 +21,11 @@ end
 
 -- The names of a JSON list, and whether it could be read.
 function texts.names(text)
-  if not text or text == '' or text == '[]' then return {}, true end
+  if not text or text == '' or text == '[]' then return NONE, true end
   local ok, names = pcall(cjson.decode, text)
-  if not ok or type(names) ~= 'table' then return {}, false end
+  if not ok or type(names) ~= 'table' then return NONE, false end
   for key, name in pairs(names) do
-    if type(key) ~= 'number' or type(name) ~= 'string' then return {}, false end
+    if type(key) ~= 'number' or type(name) ~= 'string' then return NONE, false end
   end
   return names, true
 end

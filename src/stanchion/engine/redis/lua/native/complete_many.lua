@@ -14,7 +14,7 @@ end
 return function(args)
   local commands, jobs, done = {}, {}, {}
   for index = 1, args:number() do
-    commands[index] = settling.read_complete(args)
+    commands[index] = settling.read_complete(args:part())
     jobs[index] = replies.within('complete_many', 'completes', index - 1, check, commands[index], done)
   end
   return settling.complete_all(commands, jobs)

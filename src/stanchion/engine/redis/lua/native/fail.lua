@@ -7,8 +7,8 @@ local settling = use('queue/settling')
 
 return function(args)
   local jid, worker, group, message = args:text(), args:text(), args:text(), args:text()
-  local data = args:optional()
-  local job = records.held(jid, worker, args:optional_number())
+  local data = args:text()
+  local job = records.held(jid, worker, args:number())
   if data then call('hset', keys.job(jid), 'data', data) end
   settling.fail(job, group, message, worker)
   return jid

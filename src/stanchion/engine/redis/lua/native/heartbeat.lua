@@ -9,16 +9,16 @@ local texts = use('texts')
 local workers = use('queue/workers')
 
 return function(args)
-  local jid, worker, data, attempt = args:text(), args:text(), args:optional(), args:optional_number()
+  local jid, worker, data, attempt = args:text(), args:text(), args:text(), args:number()
   local job = records.held(jid, worker, attempt)
-  local expires = context.now + config.of_queue(job.queue)
+  local expires = texts.number(context.now + config.of_queue(job.queue))
   if data then
-    call('hset', keys.job(jid), 'expires', expires, 'grace', 0, 'data', data)
+    call('hset', keys.job(jid), 'expires', expires, 'grace', '0', 'data', data)
   else
-    call('hset', keys.job(jid), 'expires', expires, 'grace', 0)
+    call('hset', keys.job(jid), 'expires', expires, 'grace', '0')
   end
   call('zadd', keys.locks(job.queue), expires, jid)
   call('zadd', keys.held_by(worker), expires, jid)
   workers.see(worker)
-  return texts.number(expires)
+  return expires
 end

@@ -2,4 +2,4 @@
 
 local taking = use('queue/taking')
 
-return function(args) return taking.show(args:text(), args:number()) end
+return function(args) return taking.show(args:text(), args:number() or 1) end

@@ -12,15 +12,14 @@ local workers = use('queue/workers')
 local pop = {}
 
 function pop.run(args)
-  local queue, worker, count = args:text(), args:text(), args:number()
+  local queue, worker, count = args:text(), args:text(), args:number() or 1
   workers.see(worker)
   upkeep.keep_up(0)
   if call('sismember', keys.paused(), queue) == 1 then return {} end
-  local heartbeat, limit = config.of_queue(queue)
+  local heartbeat, limit, history_limit = config.of_queue(queue)
   local jobs = taking.take(queue, count, limit)
-  taking.hand_out(jobs, queue, worker, heartbeat)
   if #jobs < count then wake.clear(queue) end
-  return taking.whole(jobs)
+  return taking.hand_out(jobs, queue, worker, heartbeat, history_limit)
 end
 
 -- Only the jids of an answer are kept: the jobs are read again for whoever did not hear it.

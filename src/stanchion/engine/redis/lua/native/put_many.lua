@@ -21,7 +21,7 @@ end
 local function read_all(args)
   local commands, planned = {}, { states = {}, depends = {} }
   for index = 1, args:number() do
-    commands[index] = new_jobs.read(args)
+    commands[index] = new_jobs.read(args:part())
     replies.within('put_many', 'puts', index - 1, check, commands[index], planned)
   end
   return commands

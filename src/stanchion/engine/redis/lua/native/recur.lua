@@ -12,7 +12,8 @@ end
 return function(args)
   local template = {
     queue = args:text(), jid = args:text(), klass = args:text(), data = args:text(), interval = args:number(),
-    offset = args:number(), priority = args:number(), tags = args:names(), retries = args:number(), backlog = args:number(),
+    offset = args:number() or 0, priority = args:number() or 0, tags = args:names(), retries = args:number() or 0,
+    backlog = args:number() or 0,
     throttles = args:names(),
   }
   local old = templates.find(template.jid)

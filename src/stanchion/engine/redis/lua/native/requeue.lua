@@ -10,10 +10,10 @@ return function(args)
   local queue, jid = args:text(), args:text()
   local old = records.require(jid)
   local job = {
-    queue = queue, jid = jid, klass = args:optional() or old.hash.klass or '?',
-    data = args:optional() or call('hget', keys.job(jid), 'data') or 'null', worker = args:text(), delay = args:number(),
-    priority = args:optional_number() or old.priority, tags = args:optional_names() or texts.names(old.tags),
-    retries = args:optional_number() or old.retries, depends = args:names(),
+    queue = queue, jid = jid, klass = args:text() or old.hash.klass or '?',
+    data = args:text() or call('hget', keys.job(jid), 'data') or 'null', worker = args:text() or '', delay = args:number() or 0,
+    priority = args:number() or old.priority, tags = args:optional_names() or texts.names(old.tags),
+    retries = args:number() or old.retries, depends = args:names(),
     throttles = args:optional_names() or old.throttles, policy = old.policy,
   }
   return putting.put(putting.check(job, old), old)

@@ -5,8 +5,8 @@ local settling = use('queue/settling')
 
 return function(args)
   local command = {
-    jid = args:text(), queue = args:text(), worker = args:text(), delay = args:number(), group = args:optional(),
-    message = args:optional(), attempt = args:optional_number(),
+    jid = args:text(), queue = args:text(), worker = args:text(), delay = args:number() or 0, group = args:text(),
+    message = args:text(), attempt = args:number(),
   }
   return settling.retry(records.held(command.jid, command.worker, command.attempt), command)
 end

@@ -5,5 +5,5 @@ local statistics = use('queue/statistics')
 
 return function(args)
   local queue = args:text()
-  return statistics.of(queue, args:optional_number() or context.now)
+  return statistics.of(queue, args:number() or context.now)
 end

@@ -4,6 +4,6 @@ local call = use('call')
 local keys = use('keys')
 
 return function(args)
-  local key, offset, count = keys.tagged(args:text()), args:number(), args:number()
+  local key, offset, count = keys.tagged(args:text()), args:number() or 0, args:number() or 25
   return { call('zcard', key), count > 0 and call('zrange', key, offset, offset + count - 1) or {} }
 end

@@ -8,7 +8,7 @@ local replies = use('replies')
 local throttles = use('queue/throttles')
 
 return function(args)
-  local id, maximum, expiration = args:text(), args:number(), args:number()
+  local id, maximum, expiration = args:text(), args:number(), args:number() or 0
   local ending = keys.shared_ending('throttle', id)
   if ending then replies.bad_argument('throttle.set', 'id', 'must not end in ' .. ending .. ', which names a key of another') end
   local expires = expiration > 0 and context.now + expiration or 0

@@ -19,7 +19,7 @@ local function failed_of(group, count)
 end
 
 return function(args)
-  local queue, group, count = args:text(), args:text(), args:number()
+  local queue, group, count = args:text(), args:text(), args:number() or 25
   local moved = 0
   for _, jid in ipairs(failed_of(group, count)) do
     local job = records.find(jid)

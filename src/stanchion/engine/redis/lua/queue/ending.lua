@@ -16,8 +16,7 @@ local ending = {}
 -- The failure of a job as its record keeps it.
 function ending.failure(group, message, worker)
   return texts.object(
-    'group', texts.quote(group), 'message', texts.quote(message),
-    'when', texts.number(context.now), 'worker', texts.quote(worker)
+    'group', texts.quote(group), 'message', texts.quote(message), 'when', context.now_text, 'worker', texts.quote(worker)
   )
 end
 
@@ -48,11 +47,11 @@ end
 function ending.fail(job, group, message, worker)
   line.leave(job)
   local more = texts.object('worker', texts.quote(worker), 'group', texts.quote(group))
-  history.append(job.jid, history.entry('failed', more))
+  history.append(job.jid, nil, history.entry('failed', more))
   list_failed(group, job)
   call(
     'hset', keys.job(job.jid), 'state', 'failed', 'queue', job.queue, 'worker', '', 'expires', 0, 'grace', 0, 'x-due', 0,
-    'failure', ending.failure(group, message, worker), 'x-group', group, 'x-failed', context.now
+    'failure', ending.failure(group, message, worker), 'x-group', group, 'x-failed', context.now_text
   )
   if job.state == 'depends' then links.cut_all(job) end
   statistics.count(job.queue, 'failures', 1)

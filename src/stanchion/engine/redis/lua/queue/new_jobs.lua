@@ -7,9 +7,9 @@ local new_jobs = {}
 
 function new_jobs.read(args)
   return {
-    queue = args:text(), jid = args:text(), klass = args:text(), data = args:text(), worker = args:text(), delay = args:number(),
-    priority = args:optional_number(), tags = args:optional_names(), retries = args:optional_number(), depends = args:names(),
-    throttles = args:names(), policy = args:text(), if_absent = args:flag(),
+    queue = args:text(), jid = args:text(), klass = args:text(), data = args:text() or '{}', worker = args:text() or '', delay = args:number() or 0,
+    priority = args:number(), tags = args:optional_names(), retries = args:number(), depends = args:names(),
+    throttles = args:names(), policy = args:text() or 'wait', if_absent = args:flag(),
   }
 end
 

@@ -30,8 +30,8 @@ local function sorted(jids, before)
   if #jids < 2 then return jids end
   local equals = {}
   for index, jid in ipairs(jids) do
-    local found = before == by_name and {} or call('hmget', keys.job(jid), 'x-ready', 'x-seq')
-    equals[index] = { jid = jid, ready = tonumber(found[1]) or 0, seq = tonumber(found[2]) or 0 }
+    local found = before == by_name and {} or call('hmget', keys.job(jid), 'x-ready', 'time', 'x-seq')
+    equals[index] = { jid = jid, ready = tonumber(found[1]) or tonumber(found[2]) or 0, seq = tonumber(found[3]) or 0 }
   end
   table.sort(equals, before)
   for index, one in ipairs(equals) do jids[index] = one.jid end

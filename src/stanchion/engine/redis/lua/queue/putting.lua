@@ -16,54 +16,51 @@ local texts = use('texts')
 
 local putting = {}
 
-local function put_entry(queue, when) return history.entry('put', texts.object('q', texts.quote(queue)), when) end
-
-putting.entry = put_entry
+local function put_entry(queue) return history.entry('put', texts.object('q', texts.quote(queue))) end
 
 -- What of the record outlives a put.
-local function kept(old)
-  if not old then return {} end
-  local fields = call(
-    'hmget', keys.job(old.jid), 'failure', 'spawned_from_jid', 'x-attempt', 'x-awaited'
-  )
-  return { failure = fields[1], spawned_from_jid = fields[2], ['x-attempt'] = fields[3], ['x-awaited'] = fields[4] }
-end
+local KEPT = { 'failure', 'spawned_from_jid', 'x-attempt', 'x-awaited' }
 
--- Fields that are not as they are by default.
-local function record_of(job, old)
-  local record = kept(old)
-  record.klass, record.data, record.queue, record.state = job.klass, job.data, job.queue, job.state
-  record['x-ready'], record['x-seq'] = job.ready, job.seq
-  if job.priority ~= 0 then record.priority = job.priority end
-  if job.retries ~= records.RETRIES then record.retries = job.retries end
-  if #job.tags > 0 then record.tags = texts.list(job.tags) end
-  if job.throttled then record.throttles = texts.list(job.throttles) end
-  if job.due ~= 0 then record['x-due'] = job.due end
-  if job.policy ~= 'wait' then record['x-policy'] = job.policy end
-  if job.spawned_from then record.spawned_from_jid = job.spawned_from end
-  return record
-end
-
-local function write(job, old)
-  local fields = {}
-  for field, value in pairs(record_of(job, old)) do
-    if value then
+local function keep(jid, fields)
+  local values = call('hmget', keys.job(jid), unpack(KEPT))
+  for index, field in ipairs(KEPT) do
+    if values[index] then
       fields[#fields + 1] = field
-      fields[#fields + 1] = value
+      fields[#fields + 1] = values[index]
     end
   end
-  if old then call('del', keys.job(job.jid)) end
+  call('del', keys.job(jid))
+end
+
+-- Write the record: what is not as it is by default, but for what the old one keeps.
+local function write(job, old)
+  local fields = {
+    'klass', job.klass, 'data', job.data, 'queue', job.queue, 'state', job.state, 'time', job.time, 'x-seq', job.seq,
+  }
+  local function add(field, value)
+    fields[#fields + 1] = field
+    fields[#fields + 1] = value
+  end
+  if job.ready ~= tonumber(job.time) then add('x-ready', job.ready) end
+  if job.priority ~= 0 then add('priority', job.priority) end
+  if job.retries ~= records.RETRIES then add('retries', job.retries) end
+  if #job.tags > 0 then add('tags', texts.list(job.tags)) end
+  if job.throttled then add('throttles', texts.list(job.throttles)) end
+  if job.due ~= 0 then add('x-due', job.due) end
+  if job.policy ~= 'wait' then add('x-policy', job.policy) end
+  if job.spawned_from then add('spawned_from_jid', job.spawned_from) end
+  if old then keep(job.jid, fields) end
   call('hset', keys.job(job.jid), unpack(fields))
 end
 
--- Write a job where it stands.
-local function store(job, old, where, when, nudge)
-  job.state, job.ready, job.due = where.state, where.ready, where.due
+-- Write a job where it stands, since a time. Of a new one, that and its queue are its history so far.
+local function store(job, old, where, time, nudge)
+  job.state, job.ready, job.due, job.time = where.state, where.ready, where.due, time
   job.seq = next_number()
   job.throttled = #job.throttles > 0
+  if old then history.append(job.jid, nil, put_entry(job.queue)) end
   write(job, old)
-  history.append(job.jid, put_entry(job.queue, when))
-  local had = old and (texts.names(old.tags)) or {}
+  local had = texts.names(old and old.tags)
   if #had > 0 or #job.tags > 0 then tags.reindex(job.jid, had, job.tags) end
   line.know_queue(job.queue)
   line.enter(job, nudge)
@@ -107,8 +104,8 @@ function putting.put(job, old, nudge)
     if old.state == 'depends' then links.cut_all(old) end
   end
   local due = job.delay > 0 and context.now + job.delay or 0
-  store(job, old, line.place(due, #job.on > 0, job.throttles, context.now), context.now, nudge)
-  links.tie(job.jid, job.policy, job.on)
+  store(job, old, line.place(due, #job.on > 0, job.throttles, context.now), context.now_text, nudge)
+  if #job.on > 0 then links.tie(job.jid, job.policy, job.on) end
   say(job, old, job.worker)
   dependents.tell_of_failed(job.on)
   return job.jid
@@ -116,7 +113,7 @@ end
 
 -- Put a recurring job's child as if it had been put at its due time.
 function putting.spawn(job, due)
-  store(job, nil, line.place(0, false, job.throttles, due), due)
+  store(job, nil, line.place(0, false, job.throttles, due), texts.number(due))
   events.log('put', 'jid', job.jid, 'queue', job.queue)
 end
 
@@ -125,7 +122,7 @@ function putting.line_up_again(job, queue, where, nudge, ...)
   dependents.finish(job)
   local entries = { ... }
   entries[#entries + 1] = put_entry(queue)
-  history.append(job.jid, unpack(entries))
+  history.append(job.jid, nil, unpack(entries))
   job.queue, job.state, job.ready, job.due, job.seq = queue, where.state, where.ready, where.due, next_number()
   call(
     'hset', keys.job(job.jid), 'queue', queue, 'state', job.state, 'x-ready', job.ready, 'x-due', job.due, 'x-seq', job.seq,

@@ -2,6 +2,7 @@
 
 local call = use('call')
 local context = use('context')
+local history = use('queue/history')
 local keys = use('keys')
 local replies = use('replies')
 local texts = use('texts')
@@ -14,12 +15,15 @@ local STATES = {
   waiting = true, scheduled = true, depends = true, throttled = true,
   running = true, stalled = true, failed = true, complete = true,
 }
--- What settling, moving and removing ask about a job: all but what may be long.
-local FIELDS = {
-  'state', 'queue', 'worker', 'priority', 'retries', 'remaining', 'tags', 'throttles', 'expires', 'grace',
-  'x-ready', 'x-seq', 'x-due', 'x-popped', 'x-attempt', 'x-policy', 'x-awaited', 'x-group', 'x-failed', 'klass',
+-- What settling a job asks about it, and what moving and removing it do: all but what may be long.
+local HELD = {
+  'state', 'queue', 'worker', 'throttles', 'x-attempt', 'x-popped', 'x-awaited', 'x-seq', 'priority', 'retries', 'remaining',
+  'x-policy',
 }
-local NUMBERS = { 'priority', 'retries', 'remaining', 'expires', 'x-ready', 'x-seq', 'x-due', 'x-popped', 'x-attempt' }
+local ANY = {
+  'klass', 'tags', 'expires', 'grace', 'time', 'x-ready', 'x-due', 'x-group', 'x-failed', unpack(HELD),
+}
+local NUMBERS = { 'priority', 'retries', 'remaining', 'expires', 'time', 'x-ready', 'x-seq', 'x-due', 'x-popped', 'x-attempt' }
 
 -- The job of a table of fields.
 function records.of(jid, hash)
@@ -49,17 +53,23 @@ function records.of(jid, hash)
   }
 end
 
--- The job, without its data and result, or nil.
-function records.find(jid)
-  local values = call('hmget', keys.job(jid), unpack(FIELDS))
+local function read(jid, fields)
+  local values = call('hmget', keys.job(jid), unpack(fields))
   local hash, found = {}, false
-  for index, field in ipairs(FIELDS) do
-    if values[index] then
-      hash[field] = values[index]
+  for index = 1, #fields do
+    local value = values[index]
+    if value then
+      hash[fields[index]] = value
       found = true
     end
   end
   return found and records.of(jid, hash) or nil
+end
+
+-- The job, without its data and result, or nil.
+function records.find(jid)
+  if call('exists', keys.job(jid)) == 0 then return nil end
+  return read(jid, ANY)
 end
 
 -- The job with all of its fields, or nil.
@@ -76,7 +86,7 @@ function records.require(jid)
 end
 
 function records.running(jid)
-  local job = records.require(jid)
+  local job = read(jid, HELD) or replies.refuse('job-not-found', 'jid', jid)
   if job.state ~= 'running' then replies.refuse('job-not-running', 'jid', jid, 'state', job.state) end
   return job
 end
@@ -135,7 +145,7 @@ local function flat(hash)
 end
 
 -- The job as callers get it: jid, fields, history, dependencies, dependents, tracked. One that came due waits, whoever moves it.
-function records.whole(job, tracked)
+function records.whole(job, tracked, entries)
   local hash = job.hash
   if job.state == 'scheduled' and job.due <= context.now then
     hash.state, hash['x-ready'], hash['x-due'] = 'waiting', job.due, 0
@@ -144,9 +154,7 @@ function records.whole(job, tracked)
   if tracked == nil then tracked = call('zscore', keys.tracked(), jid) end
   local dependencies = job.state == 'depends' and call('smembers', keys.dependencies(jid)) or {}
   local dependents = job.awaited and call('smembers', keys.dependents(jid)) or {}
-  return {
-    jid, flat(hash), call('lrange', keys.history(jid), 0, -1), dependencies, dependents, tracked and 1 or 0,
-  }
+  return { jid, flat(hash), entries or history.of(job), dependencies, dependents, tracked and 1 or 0 }
 end
 
 return records

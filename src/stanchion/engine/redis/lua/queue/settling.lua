@@ -1,6 +1,7 @@
 -- What the holder of a running job, or an operator, does to it: complete, fail, retry.
 
 local call = use('call')
+local config = use('config')
 local context = use('context')
 local dependents = use('queue/dependents')
 local ending = use('queue/ending')
@@ -24,8 +25,8 @@ settling.NO_LIMIT = NO_LIMIT
 -- Read and check one completion.
 function settling.read_complete(args)
   return {
-    jid = args:text(), worker = args:text(), queue = args:text(), data = args:optional(), next = args:optional(),
-    delay = args:number(), depends = args:names(), result = args:optional(), attempt = args:optional_number(),
+    jid = args:text(), worker = args:text(), queue = args:text(), data = args:text(), next = args:text(),
+    delay = args:number() or 0, depends = args:names(), result = args:text(), attempt = args:number(),
   }
 end
 
@@ -55,12 +56,12 @@ local function gifts(command, fields)
   return fields
 end
 
-local function finish(job, command)
+local function finish(job, command, history_limit)
   line.leave(job)
-  local fields = { 'state', 'complete', 'queue', '', 'worker', '', 'expires', 0, 'grace', 0, 'x-due', 0 }
+  history.append(job.jid, history_limit, history.entry('done'))
+  local fields = { 'state', 'complete', 'queue', '', 'worker', '', 'expires', '0', 'grace', '0' }
   call('hset', keys.job(job.jid), unpack(gifts(command, fields)))
-  call('zadd', keys.completed(), context.now, job.jid)
-  history.append(job.jid, history.entry('done'))
+  call('zadd', keys.completed(), context.now_text, job.jid)
   events.tell_trackers(job.jid, 'completed')
   events.log('completed', 'jid', job.jid, 'queue', job.queue)
   job.state = 'complete'
@@ -88,6 +89,7 @@ end
 -- Complete jobs that were checked, and then do at once for all of them what need not be done for each. Their new states.
 function settling.complete_all(commands, jobs)
   local runs, queues, states, complete = {}, {}, {}, 0
+  local age, count, history_limit = config.numbers('jobs-history', 'jobs-history-count', 'max-job-history')
   for index, command in ipairs(commands) do
     local job, queue = jobs[index], command.queue
     if not runs[queue] then
@@ -95,10 +97,11 @@ function settling.complete_all(commands, jobs)
       queues[#queues + 1] = queue
     end
     table.insert(runs[queue], context.now - job.popped)
-    states[index] = command.next and advance(job, command) or finish(job, command)
+    states[index] = command.next and advance(job, command) or finish(job, command, history_limit)
     if states[index] == 'complete' then complete = complete + 1 end
   end
   for _, queue in ipairs(queues) do statistics.record('run', queue, runs[queue]) end
+  if complete > 0 then upkeep.expect_forgetting(age, count) end
   upkeep.keep_up(complete)
   return states
 end
@@ -144,7 +147,7 @@ end
 -- Take the lock of a running job away.
 function settling.timeout(job)
   line.leave(job)
-  history.append(job.jid, history.entry('timed-out'))
+  history.append(job.jid, nil, history.entry('timed-out'))
   call(
     'hset', keys.job(job.jid), 'state', 'stalled', 'worker', '', 'expires', 0, 'grace', 0, 'x-ready', context.now
   )

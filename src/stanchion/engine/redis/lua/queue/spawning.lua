@@ -68,6 +68,7 @@ end
 
 -- Bring what is due in line.
 function spawning.bring_in_line(queue, wanted)
+  if call('exists', keys.recur(queue), keys.scheduled(queue)) == 0 then return end
   spawn_due(queue, wanted)
   come_due(queue)
 end

@@ -16,17 +16,23 @@ local function know_day(day, name)
   call('zadd', keys.days(), day, name)
 end
 
+-- How many durations fall into each bucket, and the labels of those.
+local function counted(durations)
+  local counts, labels = {}, {}
+  for index = 1, #durations do
+    local label = histogram.bucket(durations[index])
+    if not counts[label] then labels[#labels + 1] = label end
+    counts[label] = (counts[label] or 0) + 1
+  end
+  return counts, labels
+end
+
 -- Count durations, in seconds, among today's of the queue. The kind is wait or run.
 function statistics.record(kind, queue, durations)
   local day = days.day_of(context.now)
   local name = name_of(day, queue)
   local key = keys.day(kind, name)
-  local counts, labels = {}, {}
-  for _, seconds in ipairs(durations) do
-    local label = histogram.bucket(seconds)
-    if not counts[label] then labels[#labels + 1] = label end
-    counts[label] = (counts[label] or 0) + 1
-  end
+  local counts, labels = counted(durations)
   local found = call('hmget', key, 'total', 'mean', 'vk', unpack(labels))
   local total, mean, squares = tonumber(found[1]) or 0, tonumber(found[2]) or 0, tonumber(found[3]) or 0
   for _, seconds in ipairs(durations) do total, mean, squares = moments.add(total, mean, squares, seconds) end

@@ -71,7 +71,7 @@ local function admit(job)
     throttles.take_places(job)
     return true
   end
-  history.append(job.jid, history.entry('throttled', texts.object('q', texts.quote(job.queue))))
+  history.append(job.jid, nil, history.entry('throttled', texts.object('q', texts.quote(job.queue))))
   throttles.hold_back(job, line.score(job.priority, job.ready))
   return false
 end
@@ -110,7 +110,7 @@ local function lapse(job, grace)
   if not job.grace then
     events.tell_trackers(job.jid, 'stalled')
     events.lock_lost(job)
-    history.append(job.jid, history.entry('timed-out'))
+    history.append(job.jid, nil, history.entry('timed-out'))
     if grace > 0 then
       local expires = context.now + grace
       call('hset', keys.job(job.jid), 'expires', expires, 'grace', 1)
@@ -126,7 +126,7 @@ local function lapse(job, grace)
     end
     job.remaining = job.remaining - 1
   end
-  job.ready = job.expires
+  job.ready, job.lapsed = job.expires, true
   return true
 end
 
@@ -166,7 +166,7 @@ end
 function taking.take(queue, count, limit)
   local jobs = {}
   local key = keys.locks(queue)
-  if call('zcount', key, '-inf', context.now) > 0 then
+  if call('zcount', key, '-inf', context.now_text) > 0 then
     local stalled = ordered.between(key, 0, 0, count)
     admitted(key, stalled, queue, 'stalled', room(queue, count, limit), jobs)
     local from_line = #jobs
@@ -179,42 +179,46 @@ function taking.take(queue, count, limit)
   return jobs
 end
 
--- Let the worker hold the jobs.
-function taking.hand_out(jobs, queue, worker, heartbeat)
-  if #jobs == 0 then return end
-  local expires, locks, waits = context.now + heartbeat, {}, {}
-  local popped = history.entry('popped', texts.object('worker', texts.quote(worker)))
+-- Write who holds a job, and until when; its history as it is then.
+local function hold(job, worker, expires, popped, history_limit)
+  local hash, now = job.hash, context.now_text
+  hash.state, hash.worker, hash.expires, hash['x-popped'], hash['x-attempt'] = 'running', worker, expires, now, job.attempt + 1
+  local fields = {
+    'state', 'running', 'worker', worker, 'expires', expires, 'x-popped', now, 'x-attempt', job.attempt + 1,
+  }
+  if job.lapsed then
+    hash.remaining, hash['x-ready'], hash.grace = job.remaining, job.ready, 0
+    for _, field in ipairs({ 'remaining', 'x-ready', 'grace' }) do
+      fields[#fields + 1] = field
+      fields[#fields + 1] = hash[field]
+    end
+  end
+  call('hset', keys.job(job.jid), unpack(fields))
+  job.state = 'running'
+  return history.extend(job, history_limit, popped)
+end
+
+-- Let the worker hold the jobs, and give them as it gets them.
+function taking.hand_out(jobs, queue, worker, heartbeat, history_limit)
+  if #jobs == 0 then return jobs end
+  local expires = texts.number(context.now + heartbeat)
+  local popped = history.entry('popped', '{"worker":' .. texts.quote(worker) .. '}')
+  local tracked = call('exists', keys.tracked()) == 1
+  local locks, waits, whole = {}, {}, {}
   for index, job in ipairs(jobs) do
-    local hash = job.hash
-    hash.state, hash.worker, hash.expires, hash['x-popped'] = 'running', worker, expires, context.now
-    hash['x-attempt'], hash.remaining, hash['x-ready'] = job.attempt + 1, job.remaining, job.ready
-    hash.grace = job.grace and 0 or hash.grace
-    call(
-      'hset', keys.job(job.jid), 'state', 'running', 'worker', worker, 'expires', expires, 'x-popped', context.now,
-      'x-attempt', job.attempt + 1, 'remaining', job.remaining, 'x-ready', job.ready, 'grace', 0
-    )
-    history.append(job.jid, popped)
+    local entries = hold(job, worker, expires, popped, history_limit)
     waits[index] = context.now - job.ready
     locks[2 * index - 1], locks[2 * index] = expires, job.jid
+    local is_tracked = tracked and call('zscore', keys.tracked(), job.jid)
+    if is_tracked then events.publish('popped', job.jid) end
+    whole[index] = records.whole(job, is_tracked or false, entries)
   end
   for start = 1, #locks, STEP do
     call('zadd', keys.locks(queue), unpack(locks, start, math.min(start + STEP - 1, #locks)))
     call('zadd', keys.held_by(worker), unpack(locks, start, math.min(start + STEP - 1, #locks)))
   end
   statistics.record('wait', queue, waits)
-end
-
--- The jobs as their worker gets them.
-function taking.whole(jobs)
-  local found = {}
-  local tracked = call('exists', keys.tracked()) == 1
-  for index, job in ipairs(jobs) do
-    local is_tracked = tracked and call('zscore', keys.tracked(), job.jid)
-    job.state = 'running'
-    found[index] = records.whole(job, is_tracked or false)
-    if is_tracked then events.publish('popped', job.jid) end
-  end
-  return found
+  return whole
 end
 
 -- What a pop would give, without locking anything.

@@ -170,10 +170,11 @@ local function candidates(queue, free)
     if least > 0 then
       local key = keys.held(queue, set)
       for _, jid in ipairs(ordered.line(key, 0, math.min(least, STEP))) do
-        local fields = call('hmget', keys.job(jid), 'priority', 'x-ready', 'x-seq')
+        local fields = call('hmget', keys.job(jid), 'priority', 'x-ready', 'time', 'x-seq')
         found[#found + 1] = {
           jid = jid, list = list, set = set, score = call('zscore', key, jid),
-          priority = tonumber(fields[1]) or 0, ready = tonumber(fields[2]) or 0, seq = tonumber(fields[3]) or 0,
+          priority = tonumber(fields[1]) or 0, ready = tonumber(fields[2]) or tonumber(fields[3]) or 0,
+          seq = tonumber(fields[4]) or 0,
         }
       end
     end

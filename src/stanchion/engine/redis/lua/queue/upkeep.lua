@@ -87,15 +87,13 @@ local function do_duties(most)
 end
 
 -- Jobs have completed just now: when they will be too old, and whether they are too many, may come before anything else.
-local function expect_forgetting()
-  local history, count = config.numbers('jobs-history', 'jobs-history-count')
+function upkeep.expect_forgetting(history, count)
   if call('zcard', keys.completed()) > math.max(0, count) then return quiet.disturb() end
   quiet.at_most(context.now + history)
 end
 
 -- Do a step of whatever is due, after so many completions.
 function upkeep.keep_up(completions)
-  if completions > 0 then expect_forgetting() end
   if quiet.is() then return end
   quiet.till(do_duties(FORGOTTEN * math.max(1, completions)))
 end
