@@ -10,9 +10,11 @@
     │   ├── RecurringJobNotFound, JobFailed
     │   ├── TokenReused
     │   ├── TooMuchAtOnce
+    │   ├── MoveRefused
     │   └── StoreRefused         the store itself cannot be used like this
     │       ├── BadURL, NotAQueueFile, NewerSchema, OldSQLite, NetworkFileSystem
-    │       └── ReadOnlyStore, DiskFull, FileReplaced, StoreClosed, StoreDamaged
+    │       ├── ReadOnlyStore, DiskFull, FileReplaced, StoreClosed, StoreDamaged
+    │       └── StoreFull, StoreForbids, OldServer, EvictingServer, NewerLibrary
     ├── Retryable                nothing was changed; repeat with the same token
     │   ├── StoreBusy
     │   └── StoreUnavailable
@@ -125,6 +127,12 @@ class TooMuchAtOnce(Refused):
     code = "too-much-at-once"
 
 
+class MoveRefused(Refused):
+    """{source} cannot be moved to {target}: {problem}."""
+
+    code = "move-refused"
+
+
 class StoreRefused(Refused):
     """The store at {url} cannot be used: {problem}."""
 
@@ -189,6 +197,38 @@ class StoreDamaged(StoreRefused):
     """{path} is damaged: {problem}."""
 
     code = "store-damaged"
+
+
+class StoreFull(StoreRefused):
+    """The server at {url} is out of memory: nothing was changed. What finishes work goes on; puts do once memory is free."""
+
+    code = "store-full"
+
+
+class StoreForbids(StoreRefused):
+    """The server at {url} does not let this user in or do this: {problem}."""
+
+    code = "store-forbids"
+
+
+class OldServer(StoreRefused):
+    """The server at {url} is {found}: Stanchion needs {needed}."""
+
+    code = "old-server"
+
+
+class EvictingServer(StoreRefused):
+    """The server at {url} throws keys away when memory is short (maxmemory-policy {policy}): jobs would be lost in silence.
+    Set it to noeviction."""
+
+    code = "evicting-server"
+
+
+class NewerLibrary(StoreRefused):
+    """The server at {url} has a newer function library ({found}; this program's is {known}), without {function}: upgrade
+    this program."""
+
+    code = "newer-library"
 
 
 class Retryable(StanchionError):

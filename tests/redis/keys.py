@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any, TypeVar
 
 import redis
 
 from stanchion.commands import Command
-from stanchion.engine.contract import Finding, StateDump
+from stanchion.engine.contract import Finding, Holdings, StateDump
 from stanchion.engine.invariants import check
+from stanchion.engine.redis import moving
 from stanchion.engine.redis.calls import call_of
 from stanchion.engine.redis.dump import state
 from stanchion.engine.redis.repair import check as check_talk
@@ -22,13 +24,12 @@ DAY = int(NOW // 86400 * 86400)
 
 
 class Keys:
-    """A database of a server, emptied."""
+    """A namespace of a server."""
 
-    def __init__(self, port: int, namespace: str = "ql:") -> None:
+    def __init__(self, socket: Path, namespace: str = "ql:") -> None:
         self.namespace = namespace
-        self.redis = redis.Redis(port=port, protocol=2)
-        self.redis.flushdb()
-        self._connection = redis.Connection(port=port, protocol=2)
+        self.redis = redis.Redis(unix_socket_path=str(socket), protocol=2)
+        self._connection = redis.UnixDomainSocketConnection(path=str(socket), protocol=2)
 
     def talk(self, talk: Generator[Any, list[Any], R]) -> R:
         """Hold a conversation to its end."""
@@ -85,6 +86,29 @@ class Keys:
     def close(self) -> None:
         self._connection.disconnect()
         self.redis.close()
+
+
+class KeysEngine:
+    """As much of an engine as moving house needs, on keys."""
+
+    def __init__(self, keys: Keys) -> None:
+        self._keys = keys
+        self.url = f"redis://test/{keys.namespace}"
+
+    def run(self, command: Command[Any], *, now: float = NOW) -> Any:
+        return self._keys.call(command, now)
+
+    def dump(self, *, now: float = NOW) -> StateDump:
+        return self._keys.dump(now)
+
+    def check(self, *, fix: bool = False, now: float = NOW) -> list[Finding]:
+        return self._keys.check(fix=fix, now=now)
+
+    def holdings(self) -> Holdings:
+        return self._keys.talk(moving.holdings(self._keys.namespace))
+
+    def load(self, part: Holdings, *, mark: str | None, anew: bool = False) -> None:
+        self._keys.talk(moving.load(self._keys.namespace, part, mark=mark, anew=anew))
 
 
 def _named(fields: dict[str, Any]) -> dict[str, Any]:

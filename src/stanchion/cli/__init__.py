@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from stanchion.cli import admin, jobs, labels, queues
+from stanchion.cli import admin, jobs, labels, moving, queues
 from stanchion.cli.demo.command import demo
 from stanchion.cli.recur import recur
 from stanchion.cli.shell import Group, Shell, exits_help
@@ -28,6 +28,7 @@ for command in (
     *(queues.queues, queues.jobs, queues.stats, queues.failed, queues.unfail, queues.pause, queues.unpause, queues.forget),
     *(jobs.put, jobs.show, jobs.retry, jobs.cancel, jobs.move, jobs.priority, jobs.timeout, jobs.log, jobs.depends),
     *(labels.tag, labels.track, recur),
-    *(admin.workers, admin.config, admin.throttles, admin.events, admin.fsck, admin.version, admin.completion),
+    *(admin.workers, admin.config, admin.throttles, admin.events, admin.version, admin.completion),
+    *(admin.fsck, moving.migrate),
 ):
     main.add_command(command)

@@ -73,6 +73,39 @@ class StateDump(Record, frozen=True):
     config: dict[str, Any]
 
 
+class Holdings(Record, frozen=True):
+    """What a database holds, or a part of it, for moving house: records as they are kept, whatever time it is.
+
+    ``jobs`` are in the order in which they were put, and ``numbers`` says it in parts. ``tags`` and ``places`` map names to
+    jids, with their place in the index, and since when they hold a throttle. ``queues`` says which are known and which paused,
+    in the order first seen; ``throttles`` has maximum and end (0: never); ``failed`` the groups, newest first; ``spreads`` the
+    sums of squared distances from the means of waits and runs, which ``stats`` has only the roots of.
+    """
+
+    jobs: dict[str, Job] = {}
+    numbers: dict[str, int] = {}
+    completed: dict[str, float] = {}
+    failed: dict[str, tuple[str, ...]] = {}
+    tags: dict[str, dict[str, int]] = {}
+    places: dict[str, dict[str, float]] = {}
+    tracked: dict[str, float] = {}
+    templates: dict[str, RecurringJob] = {}
+    offsets: dict[str, float] = {}
+    queues: dict[str, tuple[bool, bool]] = {}
+    workers: dict[str, float] = {}
+    throttles: dict[str, tuple[int, float]] = {}
+    stats: dict[str, dict[int, QueueStats]] = {}
+    spreads: dict[str, dict[int, tuple[float, float]]] = {}
+    config: dict[str, Any] = {}
+
+
+MARK = "moving"
+"""The option that a database has while another's holdings are being moved into it: how far that has come."""
+
+AS_KEPT = 0.0
+"""A time at which nothing has come due: a state as of then is as it is kept."""
+
+
 class Finding(Record, frozen=True):
     """Something that is not as it must be: a code, the jid or other name it is about, what is wrong, and if it was mended."""
 
@@ -151,6 +184,15 @@ class Engine(Protocol):
 
     def check(self, *, fix: bool = False, now: float | None = None) -> list[Finding]:
         """Everything that is wrong with the state; with ``fix``, mended as far as that can be done without a guess."""
+
+    def holdings(self) -> Holdings:
+        """All that the database holds, for moving house."""
+
+    def load(self, part: Holdings, *, mark: str | None, anew: bool = False) -> None:
+        """Add a part of what another database holds, and keep (or, for None, drop) the mark, in one change.
+
+        No part is to be loaded twice. With ``anew`` all that is there goes first.
+        """
 
     def close(self) -> None: ...
 

@@ -68,6 +68,12 @@ SINGLES: dict[str, str] = {
 }
 """Kinds that are one key, and its type."""
 
+SHARED_ENDINGS: dict[str, tuple[str, ...]] = {
+    "job": ("-history", "-dependencies", "-dependents"),
+    "throttle": ("-locks", "-pending"),
+}
+"""A job or throttle with such a name would share its key with a collection of another: none is put."""
+
 BY_QUEUE = ("work", "locks", "scheduled", "depends", "throttled", "recur")
 """The kinds that are a queue's collections."""
 

@@ -73,19 +73,23 @@ class Snapshot:
 def read(namespace: str) -> Talk[Snapshot]:
     """Read everything under a namespace."""
     snapshot = Snapshot(namespace)
-    pattern = _escaped(namespace) + "*"
-    seen: set[bytes] = set()
     ((seconds, microseconds),) = yield [("TIME",)]
     snapshot.time = int(seconds) + int(microseconds) / 1e6
+    for some in (yield from scan(namespace)):
+        yield from read_keys(snapshot, some)
+    return snapshot
+
+
+def scan(namespace: str) -> Talk[list[list[bytes]]]:
+    """The keys under a namespace, in lists of as many as are to be read at once."""
+    pattern = _escaped(namespace) + "*"
+    found: dict[bytes, None] = {}  # a key can come twice
     cursor = b"0"
     while True:
         ((cursor, keys),) = yield [("SCAN", cursor, "MATCH", pattern, "COUNT", PAGE)]
-        fresh = [key for key in dict.fromkeys(keys) if key not in seen]
-        seen.update(fresh)
-        for some in _batches(fresh, KEYS_AT_ONCE):
-            yield from read_keys(snapshot, some)
+        found.update(dict.fromkeys(keys))
         if cursor == b"0":
-            return snapshot
+            return list(_batches(found, KEYS_AT_ONCE))
 
 
 def read_keys(snapshot: Snapshot, keys: Sequence[bytes]) -> Talk[None]:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Any, Self, TypeVar
 
 from stanchion.commands import Command
-from stanchion.engine.contract import Capabilities, Finding, Outcome, StateDump
+from stanchion.engine.contract import AS_KEPT, Capabilities, Finding, Holdings, Outcome, StateDump
+from stanchion.engine.sqlite import moving
 from stanchion.engine.sqlite import url as urls
 from stanchion.engine.sqlite.dump import dump
 from stanchion.engine.sqlite.handlers.next_time import seconds_until_work
@@ -102,6 +103,14 @@ class SQLiteEngine:
         store = self.shared.get()
         found = store.read(inspect, now=now)
         return store.run(mend, now=now) if fix and can_mend(found) else found
+
+    def holdings(self) -> Holdings:
+        """All that the database holds, for moving house."""
+        return self.shared.get().read(moving.holdings, now=AS_KEPT)
+
+    def load(self, part: Holdings, *, mark: str | None, anew: bool = False) -> None:
+        """Add a part of what another database holds, in one transaction with the mark."""
+        self.shared.get().run(lambda tx: moving.load(tx, part, mark, anew), grows=True)
 
     def close(self) -> None:
         """Let go of the file. Other clients of this process keep it."""

@@ -10,11 +10,11 @@ from stanchion.states import State
 
 SERIOUS = frozenset(
     {"state", "klass", "data", "queue", "tags", "throttles", "priority", "retries", "remaining", "expires"}
-    | {"x-ready", "x-seq", "x-due", "x-popped", "x-attempt"}
+    | {"time", "x-ready", "x-seq", "x-due", "x-popped", "x-attempt"}
 )
 """A job with any of these broken is no longer handed out."""
 
-_NUMBERS = ("priority", "expires", "x-ready", "x-seq", "x-due", "x-popped", "x-failed")
+_NUMBERS = ("priority", "expires", "time", "x-ready", "x-seq", "x-due", "x-popped", "x-failed")
 _WHOLES = ("retries", "remaining", "x-attempt")
 _SHOWN = 100
 

@@ -64,11 +64,14 @@ def _set_aside(snapshot: Snapshot, job: Job, problems: Mapping[str, str], bad: l
         **{"state": "failed", "queue": queue, "worker": "", "expires": 0.0, "grace": "0", "x-due": 0.0},
         **{"failure": _json(failure), "x-group": SET_ASIDE, "x-failed": now},
     }
-    entry = _json([now, "failed", {"worker": job.worker, "group": SET_ASIDE}])
+    # A job that was put and nothing more has no list of its history yet.
+    untold = () if snapshot.get("history", jid) else job.history
+    entries = [_json([one.when, one.what, one.more]) for one in untold]
+    entries.append(_json([now, "failed", {"worker": job.worker, "group": SET_ASIDE}]))
     commands = (
         *_set(keys, ("job", jid), changes),
         *_without(keys, jid, bad),
-        keys.command("RPUSH", ("history", jid), entry),
+        keys.command("RPUSH", ("history", jid), *entries),
         keys.command("HINCRBY", ("counters", f"{day_of(now)}:{queue}"), "failures", "1"),
     )
     return Mending((("job", jid),), commands, (Finding("broken-record", jid, reason),))
