@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from stanchion.engine.contract import AsyncEngine, Engine
 from stanchion.errors import BadURL
 
-REDIS = ("redis", "rediss", "valkey", "valkeys")
+REDIS = ("redis", "rediss", "valkey", "valkeys", "unix")
+"""Schemes of the distributed engine; with ``+sentinel`` or ``+cluster`` behind them, too."""
 
 
 def default_url() -> str:
@@ -19,7 +21,10 @@ def default_url() -> str:
 
 def open_engine(url: str) -> Engine:
     """The engine at a URL, for callers that block."""
-    _check_scheme(url)
+    if _is_distributed(url):
+        from stanchion.engine.redis.engine import RedisEngine
+
+        return RedisEngine(url)
     from stanchion.engine.sqlite.engine import SQLiteEngine
 
     return SQLiteEngine(url)
@@ -27,21 +32,26 @@ def open_engine(url: str) -> Engine:
 
 def open_async_engine(url: str) -> AsyncEngine:
     """The engine at a URL, for callers that await."""
-    _check_scheme(url)
+    if _is_distributed(url):
+        from stanchion.engine.redis.aio import AsyncRedisEngine
+
+        return AsyncRedisEngine(url)
     from stanchion.engine.sqlite.aio import AsyncSQLiteEngine
 
     return AsyncSQLiteEngine(url)
 
 
-def _check_scheme(url: str) -> None:
+def _is_distributed(url: str) -> bool:
+    """Is the URL one of the engine for Redis and Valkey, rather than of the embedded one? BadURL if it is neither's."""
     scheme = urlsplit(url).scheme
-    if scheme in REDIS:
-        problem = (
-            "the engine for Redis and Valkey is not part of this version yet; until then write sqlite:///path/to/jobs.db"
-        )
+    if scheme == "sqlite":
+        return False
+    if scheme.split("+")[0] not in REDIS:
+        problem = f"there is no engine for {scheme or 'it'}; write sqlite:///path/to/jobs.db or redis://host:6379/0"
         raise BadURL(url=url, problem=problem)
-    if scheme != "sqlite":
-        raise BadURL(url=url, problem=f"there is no engine for {scheme or 'it'}; write sqlite:///path/to/jobs.db")
+    if find_spec("redis") is None:
+        raise BadURL(url=url, problem="the engine for Redis and Valkey needs redis-py: pip install 'stanchion[redis]'")
+    return True
 
 
 def _data_folder() -> Path:

@@ -28,11 +28,11 @@ class Call(NamedTuple):
 
 def call_of(command: Command[Any]) -> Call:
     """The call that runs a command."""
-    decode = _DECODERS[type(command)]
-    arguments = _SPECIAL.get(type(command), _arguments)(command)
+    arguments_of = _SPECIAL.get(type(command), _arguments)
+    arguments = arguments_of(command)
     if isinstance(command, c.GetConfig):
         return Call(function_name(command.name), arguments, True, lambda raw: _option(command.option, raw))
-    return Call(function_name(command.name), arguments, command.reads, decode)
+    return Call(function_name(command.name), arguments, command.reads, _DECODERS[type(command)])
 
 
 def next_call(queues: tuple[str, ...]) -> Call:

@@ -23,6 +23,9 @@ VERSION = 1
 
 LIBRARY = f"stanchion_v{MAJOR}"
 
+VERSION_FUNCTION = f"{LIBRARY}_version"
+"""Tells the version of the library that a server has."""
+
 NEXT = f"{LIBRARY}_next"
 """Tells for how long a worker of some queues may sleep."""
 
@@ -101,7 +104,8 @@ end"""
 
 
 def _registrations() -> Iterator[str]:
-    yield f"redis.register_function{{function_name = '{LIBRARY}_version', callback = function() return {VERSION} end, flags = {{'no-writes'}}}}"
+    yield f"redis.register_function{{function_name = '{VERSION_FUNCTION}', callback = function() return {VERSION} end,"
+    yield "  flags = {'no-writes', 'allow-oom'}}"
     for name, command in VOCABULARY.items():
         yield _registration(_file_name(name), "no-writes" if command.reads else "" if command in _GROWING else "allow-oom")
     yield _registration("next", "no-writes")

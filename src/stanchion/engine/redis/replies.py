@@ -150,8 +150,8 @@ def recurring_of(fields: Fields, next_due: float) -> RecurringJob:
 
 
 def counts(raw: Any) -> QueueCounts:
-    name, *numbers, paused = raw
-    return QueueCounts(text(name), *map(int, numbers), paused=bool(paused))
+    name, waiting, running, stalled, scheduled, depends, throttled, recurring, paused = raw
+    return QueueCounts(text(name), waiting, running, stalled, scheduled, depends, throttled, recurring, bool(paused))
 
 
 def all_counts(raw: Any) -> tuple[QueueCounts, ...]:
@@ -214,7 +214,9 @@ def failure(value: str | None) -> Failure | None:
 
 def _history(entries: tuple[str, ...], old: str | None) -> tuple[HistoryEntry, ...]:
     """The entries of the list; those that cannot be read are left out. Jobs of long ago keep them in a field."""
-    before = _readable(_old_history, old, ()) if old else ()
+    before: tuple[HistoryEntry, ...] = ()
+    if old:
+        before = _readable(_old_history, old, before)
     found = (_readable(_entry_of, entry, None) for entry in entries)
     return (*before, *(entry for entry in found if entry is not None))
 

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, ParamSpec, Self, TypeVar
 
 from stanchion.commands import Command
+from stanchion.engine.checks import check_now
 from stanchion.engine.contract import Finding, Outcome, StateDump
 from stanchion.engine.sqlite.engine import LONGEST_SLEEP, SQLiteEngine
 from stanchion.engine.sqlite.handlers.next_time import seconds_until_work
@@ -20,7 +21,7 @@ from stanchion.engine.sqlite.requests import Request
 from stanchion.engine.sqlite.store import Store
 from stanchion.engine.sqlite.subscription import LISTENING_SECONDS, Subscription
 from stanchion.engine.sqlite.transaction import Transaction
-from stanchion.engine.sqlite.work import check_now, chunks, grows, work_of, work_of_many
+from stanchion.engine.sqlite.work import chunks, grows, work_of, work_of_many
 from stanchion.errors import OutcomeUnknown, StanchionError, StoreBusy, StoreClosed
 from stanchion.records import Event
 

@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 
 from stanchion.commands import Command, Put, PutMany, Recur, reply_type
-from stanchion.commands.kinds import Number
 from stanchion.engine.contract import Outcome
 from stanchion.engine.sqlite.handlers import HANDLERS
 from stanchion.engine.sqlite.transaction import Transaction
@@ -21,7 +20,6 @@ CHUNK = 500
 """The most commands of one ``run_many`` that share a transaction, so that others get their turn."""
 
 _GROWING = (Put, PutMany, Recur)
-_MOMENT = Number(optional=True)
 
 
 def work_of(command: Command[Any], token: str | None = None) -> Callable[[Transaction], Any]:
@@ -48,14 +46,6 @@ def chunks(commands: Sequence[Command[Any]]) -> Iterator[Sequence[Command[Any]]]
 def grows(*commands: Command[Any]) -> bool:
     """Would the commands add data?"""
     return any(isinstance(command, _GROWING) for command in commands)
-
-
-def check_now(what: str, now: float | None) -> None:
-    """Refuse a time that is none, before it gets into the tables."""
-    try:
-        _MOMENT.check(now)
-    except ValueError as problem:
-        raise BadArgument(command=what, argument="now", problem=str(problem)) from None
 
 
 def shift_leases(tx: Transaction, seconds: float) -> None:

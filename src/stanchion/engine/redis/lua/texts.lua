@@ -13,6 +13,13 @@ function texts.number(value)
   return string.format('%.17g', value)
 end
 
+-- The finite number that a text is, or nil.
+function texts.finite(text)
+  local number = tonumber(text)
+  if number and number > -math.huge and number < math.huge then return number end
+  return nil
+end
+
 -- A list of names as JSON.
 function texts.list(names)
   if #names == 0 then return '[]' end

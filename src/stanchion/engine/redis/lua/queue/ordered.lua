@@ -4,6 +4,8 @@
 local call = use('call')
 local keys = use('keys')
 
+local finite = use('texts').finite
+
 local STEP = 1000
 
 local ordered = {}
@@ -31,7 +33,7 @@ local function sorted(jids, before)
   local equals = {}
   for index, jid in ipairs(jids) do
     local found = before == by_name and {} or call('hmget', keys.job(jid), 'x-ready', 'time', 'x-seq')
-    equals[index] = { jid = jid, ready = tonumber(found[1]) or tonumber(found[2]) or 0, seq = tonumber(found[3]) or 0 }
+    equals[index] = { jid = jid, ready = finite(found[1]) or finite(found[2]) or 0, seq = finite(found[3]) or 0 }
   end
   table.sort(equals, before)
   for index, one in ipairs(equals) do jids[index] = one.jid end
@@ -129,7 +131,7 @@ end
 function ordered.append(key, time, member)
   if call('zscore', key, member) then return 0 end
   local last = call('zrevrange', key, 0, 0, 'withscores')
-  if last[2] and tonumber(last[2]) >= time then time = ordered.after(tonumber(last[2])) end
+  if last[2] and finite(last[2]) >= time then time = ordered.after(finite(last[2])) end
   return call('zadd', key, time, member)
 end
 

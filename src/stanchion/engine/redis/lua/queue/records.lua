@@ -7,6 +7,8 @@ local keys = use('keys')
 local replies = use('replies')
 local texts = use('texts')
 
+local finite = texts.finite
+
 local records = {}
 
 records.RETRIES = 5 -- of a job that was put without saying how many
@@ -27,7 +29,7 @@ local NUMBERS = { 'priority', 'retries', 'remaining', 'expires', 'time', 'x-read
 
 -- The job of a table of fields.
 function records.of(jid, hash)
-  local retries = tonumber(hash.retries) or records.RETRIES
+  local retries = finite(hash.retries) or records.RETRIES
   local throttles = texts.names(hash.throttles)
   return {
     jid = jid,
@@ -35,19 +37,19 @@ function records.of(jid, hash)
     state = STATES[hash.state] and hash.state or 'failed',
     queue = hash.queue or '',
     worker = hash.worker or '',
-    priority = tonumber(hash.priority) or 0,
+    priority = finite(hash.priority) or 0,
     retries = retries,
-    remaining = tonumber(hash.remaining) or retries,
+    remaining = finite(hash.remaining) or retries,
     tags = hash.tags,
     throttles = throttles,
     throttled = #throttles > 0,
-    expires = tonumber(hash.expires) or 0,
+    expires = finite(hash.expires) or 0,
     grace = hash.grace == '1',
-    ready = tonumber(hash['x-ready']) or tonumber(hash.time) or 0,
-    seq = tonumber(hash['x-seq']) or 0,
-    due = tonumber(hash['x-due']) or 0,
-    popped = tonumber(hash['x-popped']) or tonumber(hash.time) or 0,
-    attempt = tonumber(hash['x-attempt']) or 0,
+    ready = finite(hash['x-ready']) or finite(hash.time) or 0,
+    seq = finite(hash['x-seq']) or 0,
+    due = finite(hash['x-due']) or 0,
+    popped = finite(hash['x-popped']) or finite(hash.time) or 0,
+    attempt = finite(hash['x-attempt']) or 0,
     policy = hash['x-policy'] or 'wait',
     awaited = hash['x-awaited'] == '1' or not hash['x-seq'],
   }
@@ -110,11 +112,11 @@ function records.problem(job)
   end
   for _, field in ipairs(NUMBERS) do
     local value = hash[field]
-    if value and value ~= '' and not tonumber(value) then return 'its ' .. field .. ' is no number' end
+    if value and value ~= '' and not finite(value) then return 'its ' .. field .. ' is no number' end
   end
   for _, field in ipairs({ 'tags', 'throttles' }) do
-    local _, read = texts.names(hash[field])
-    if not read then return 'its ' .. field .. ' cannot be read' end
+    local _, is_read = texts.names(hash[field])
+    if not is_read then return 'its ' .. field .. ' cannot be read' end
   end
 end
 
@@ -122,11 +124,11 @@ end
 function records.make_readable(job)
   local hash, broken = job.hash, {}
   for _, field in ipairs(NUMBERS) do
-    if hash[field] and not tonumber(hash[field]) then broken[#broken + 1] = field end
+    if hash[field] and not finite(hash[field]) then broken[#broken + 1] = field end
   end
   for _, field in ipairs({ 'tags', 'throttles' }) do
-    local _, read = texts.names(hash[field])
-    if not read then broken[#broken + 1] = field end
+    local _, is_read = texts.names(hash[field])
+    if not is_read then broken[#broken + 1] = field end
   end
   if #broken > 0 then call('hdel', keys.job(job.jid), unpack(broken)) end
   for _, field in ipairs({ 'klass', 'data', 'queue' }) do

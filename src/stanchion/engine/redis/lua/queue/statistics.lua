@@ -8,6 +8,8 @@ local histogram = use('rules/histogram')
 local keys = use('keys')
 local moments = use('rules/moments')
 
+local finite = use('texts').finite
+
 local statistics = {}
 
 local function name_of(day, queue) return string.format('%.0f', day) .. ':' .. queue end
@@ -34,12 +36,12 @@ function statistics.record(kind, queue, durations)
   local key = keys.day(kind, name)
   local counts, labels = counted(durations)
   local found = call('hmget', key, 'total', 'mean', 'vk', unpack(labels))
-  local total, mean, squares = tonumber(found[1]) or 0, tonumber(found[2]) or 0, tonumber(found[3]) or 0
+  local total, mean, squares = finite(found[1]) or 0, finite(found[2]) or 0, finite(found[3]) or 0
   for _, seconds in ipairs(durations) do total, mean, squares = moments.add(total, mean, squares, seconds) end
   local fields = { 'total', total, 'mean', mean, 'vk', squares }
   for index, label in ipairs(labels) do
     fields[#fields + 1] = label
-    fields[#fields + 1] = (tonumber(found[3 + index]) or 0) + counts[label]
+    fields[#fields + 1] = (finite(found[3 + index]) or 0) + counts[label]
   end
   call('hset', key, unpack(fields))
   if not found[1] then
@@ -58,7 +60,7 @@ end
 -- A job that failed then, in that queue, is failed no longer.
 function statistics.uncount_failed(queue, failed_at)
   local key = keys.day('stats', name_of(days.day_of(failed_at), queue))
-  local failed = tonumber(call('hget', key, 'failed')) or 0
+  local failed = finite(call('hget', key, 'failed')) or 0
   if failed > 0 then call('hset', key, 'failed', failed - 1) end
 end
 

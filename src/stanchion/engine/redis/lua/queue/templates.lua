@@ -1,11 +1,23 @@
 -- Recurring jobs: the templates, and when each is due next (its score in the queue's -recur).
 
 local call = use('call')
+local context = use('context')
 local keys = use('keys')
 local replies = use('replies')
 local texts = use('texts')
 
+local finite = texts.finite
+
+local SHORTEST_INTERVAL = 0.001
+local MOST = 2 ^ 53
+
 local templates = {}
+
+-- When a template is due next; now, where its time is none.
+local function due_time(queue, jid)
+  local due = finite(call('zscore', keys.recur(queue), jid))
+  return due and math.abs(due) <= MOST and due or context.now
+end
 
 -- The template, or nil.
 function templates.find(jid)
@@ -16,10 +28,10 @@ function templates.find(jid)
   local queue = hash.queue or ''
   return {
     jid = jid, klass = hash.klass or '', data = hash.data or 'null', queue = queue,
-    priority = tonumber(hash.priority) or 0, tags = (texts.names(hash.tags)), throttles = (texts.names(hash.throttles)),
-    interval = tonumber(hash.interval) or 60, offset = tonumber(hash['x-offset']), retries = tonumber(hash.retries) or 0,
-    backlog = tonumber(hash.backlog) or 0, count = tonumber(hash.count) or 0,
-    next_due = tonumber(call('zscore', keys.recur(queue), jid)) or 0,
+    priority = finite(hash.priority) or 0, tags = (texts.names(hash.tags)), throttles = (texts.names(hash.throttles)),
+    interval = math.max(SHORTEST_INTERVAL, finite(hash.interval) or 60), offset = finite(hash['x-offset']), retries = finite(hash.retries) or 0,
+    backlog = finite(hash.backlog) or 0, count = finite(hash.count) or 0,
+    next_due = due_time(queue, jid),
   }
 end
 

@@ -10,6 +10,8 @@ local ordered = use('queue/ordered')
 local texts = use('texts')
 local wake = use('queue/wake')
 
+local finite = texts.finite
+
 local STEP = 1000 -- the most jobs that one command looks at to let them in line
 
 local throttles = {}
@@ -17,7 +19,7 @@ local throttles = {}
 -- The maximum of a limit (0: none), and when it ends (0: never).
 function throttles.limit(throttle)
   local found = call('hmget', keys.throttle(throttle), 'maximum', 'x-expires')
-  local maximum, expires = tonumber(found[1]) or 0, tonumber(found[2]) or 0
+  local maximum, expires = math.max(0, finite(found[1]) or 0), finite(found[2]) or 0
   if expires > 0 and expires <= context.now then return 0, 0 end
   return maximum, expires
 end
@@ -173,8 +175,8 @@ local function candidates(queue, free)
         local fields = call('hmget', keys.job(jid), 'priority', 'x-ready', 'time', 'x-seq')
         found[#found + 1] = {
           jid = jid, list = list, set = set, score = call('zscore', key, jid),
-          priority = tonumber(fields[1]) or 0, ready = tonumber(fields[2]) or tonumber(fields[3]) or 0,
-          seq = tonumber(fields[4]) or 0,
+          priority = finite(fields[1]) or 0, ready = finite(fields[2]) or finite(fields[3]) or 0,
+          seq = finite(fields[4]) or 0,
         }
       end
     end

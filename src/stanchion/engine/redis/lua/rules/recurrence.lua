@@ -1,5 +1,7 @@
 -- When recurring jobs are due. Due times advance from the due time, never from now, and all but the first are whole microseconds.
 
+local EXACT = 2 ^ 53 -- up to here, whole numbers are exact
+
 local recurrence = {}
 
 local function whole(seconds) return tonumber(string.format('%.6f', seconds)) end
@@ -15,6 +17,7 @@ local due_time = recurrence.due_time
 -- The largest n whose due time is not after when: the division's rounding is corrected either way.
 local function steps(first, interval, when)
   local n = math.floor((when - first) / interval)
+  if n >= EXACT then return n end -- one more would be the same number, for ever
   while due_time(first, interval, n + 1) <= when do n = n + 1 end
   while n > 0 and due_time(first, interval, n) > when do n = n - 1 end
   return n

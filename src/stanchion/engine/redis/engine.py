@@ -1,0 +1,147 @@
+"""The distributed engine for callers that block: every command is a call of a function on the server."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any, Self, TypeVar
+
+from stanchion.commands import Command
+from stanchion.engine.checks import check_now
+from stanchion.engine.contract import Capabilities, Finding, Holdings, Outcome, StateDump
+from stanchion.engine.redis import moving, repair
+from stanchion.engine.redis.calls import Call, call_of, next_call
+from stanchion.engine.redis.dump import dump
+from stanchion.engine.redis.plan import Request, Session, perform
+from stanchion.engine.redis.snapshot import read
+from stanchion.engine.redis.subscription import Subscription
+from stanchion.engine.redis.url import parse
+from stanchion.engine.redis.wire import Wire
+from stanchion.engine.redis.work import question_of, request_of
+
+R = TypeVar("R")
+
+LONGEST_SLEEP = 5.0
+"""Seconds after which a sleeper looks again by itself: a marker can be lost with the sleeper who took it."""
+
+CHUNK = 500
+"""The most commands of one ``run_many`` that are sent in one go."""
+
+PATIENCE = 60.0
+"""Seconds for each reply while the whole state is read."""
+
+CAPABILITIES = Capabilities(durable=True, exact_order=False, other_processes=True)
+
+
+class RedisEngine:
+    """The engine on a Redis or Valkey server. Any number of threads may use one."""
+
+    def __init__(self, url: str) -> None:
+        self.location = parse(url)
+        self.url = url
+        self.capabilities = CAPABILITIES
+        self._session = Session(self.location)
+        self._wire = Wire(self.location)
+
+    def run(
+        self, command: Command[R], *, now: float | None = None, token: str | None = None, timeout: float | None = None
+    ) -> R:
+        """Run one command: see :class:`stanchion.engine.contract.Engine`."""
+        check_now(command.name, now)
+        call = call_of(command)
+        request = request_of(command, call, self.location.namespace, now, token)
+        (outcome,) = self._perform([request], timeout)
+        return answer_of(call, outcome)  # type: ignore[no-any-return]
+
+    def run_many(
+        self, commands: Sequence[Command[Any]], *, now: float | None = None, timeout: float | None = None
+    ) -> list[Outcome]:
+        """Run several commands in order in few round trips, each atomic by itself."""
+        check_now("run_many", now)
+        outcomes: list[Outcome] = []
+        for start in range(0, len(commands), CHUNK):
+            chunk = commands[start : start + CHUNK]
+            calls = [call_of(command) for command in chunk]
+            namespace = self.location.namespace
+            requests = [request_of(one, call, namespace, now, None) for one, call in zip(chunk, calls, strict=True)]
+            found = self._perform(requests, timeout)
+            outcomes += [outcome_of(call, one) for call, one in zip(calls, found, strict=True)]
+        return outcomes
+
+    def ticket(self) -> object:
+        """A mark of this moment for ``wait``: what is in the queues counts, so there is nothing to remember."""
+        return None
+
+    def wait(self, queues: Sequence[str], timeout: float, *, since: object = None) -> bool:
+        """Sleep until one of the queues may have something to pop: until a put's marker comes, or a time."""
+        deadline = time.monotonic() + timeout
+        while True:
+            seconds = self._seconds_until_work(tuple(queues))
+            left = deadline - time.monotonic()
+            if seconds <= 0 or left <= 0:
+                return seconds <= 0
+            if self._sleep(queues, min(seconds, left, LONGEST_SLEEP)):
+                return True
+
+    def subscribe(self, channels: Sequence[str]) -> Subscription:
+        """Listen to channels, from every process."""
+        return Subscription(self._wire, self.location.namespace, channels)
+
+    def dump(self, *, now: float | None = None) -> StateDump:
+        """The whole state; of one moment only if nobody changes it meanwhile."""
+        check_now("dump", now)
+        return dump(self._wire.hold_on_one(read(self.location.namespace), PATIENCE), now)
+
+    def check(self, *, fix: bool = False, now: float | None = None) -> list[Finding]:
+        """Everything that is wrong with the state; with ``fix``, mended as far as that can be done without a guess."""
+        check_now("check", now)
+        return self._wire.hold_on_one(repair.check(self.location.namespace, fix=fix, now=now), PATIENCE)
+
+    def holdings(self) -> Holdings:
+        """All that the database holds, for moving house."""
+        return self._wire.hold_on_one(moving.holdings(self.location.namespace), PATIENCE)
+
+    def load(self, part: Holdings, *, mark: str | None, anew: bool = False) -> None:
+        """Add a part of what another database holds: see :class:`stanchion.engine.contract.Engine`."""
+        self._wire.hold_on_one(moving.load(self.location.namespace, part, mark=mark, anew=anew), PATIENCE)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._wire.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def _perform(self, requests: Sequence[Request], timeout: float | None) -> list[Outcome]:
+        limit = self.location.timeout if timeout is None else timeout
+        return self._wire.hold(perform(self._session, requests, limit))
+
+    def _seconds_until_work(self, queues: tuple[str, ...]) -> float:
+        call = next_call(queues)
+        (outcome,) = self._perform([question_of(call, self.location.namespace, "wait")], None)
+        return float(answer_of(call, outcome))
+
+    def _sleep(self, queues: Sequence[str], seconds: float) -> bool:
+        command = sleep_of(self.location.namespace, queues, seconds)
+        outcome = self._perform([Request(command, "wait", False)], seconds + self.location.timeout)[0]
+        return outcome.error is None and outcome.reply is not None
+
+
+def answer_of(call: Call, outcome: Outcome) -> Any:
+    """What a call's raw reply means, or its error raised."""
+    if outcome.error is not None:
+        raise outcome.error
+    return call.decode(outcome.reply)
+
+
+def outcome_of(call: Call, outcome: Outcome) -> Outcome:
+    """An outcome with its reply decoded."""
+    return outcome if outcome.error is not None else Outcome(reply=call.decode(outcome.reply))
+
+
+def sleep_of(namespace: str, queues: Sequence[str], seconds: float) -> tuple[str | float, ...]:
+    """The command that sleeps until one of the queues has a marker."""
+    return ("BLPOP", *(f"{namespace}x:wake:{queue}" for queue in queues), max(0.001, round(seconds, 3)))

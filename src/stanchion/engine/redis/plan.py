@@ -1,0 +1,278 @@
+"""What is said to a server, and what follows from its answers: generators that yield what to do and are sent what came of it.
+
+So a caller who blocks and one who awaits run the same: see ``wire``. A call is repeated, with its token, until it is answered or
+the time is over; the library is loaded where a server lacks it; the primary is found again where it has moved.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
+
+from stanchion.engine.contract import Outcome
+from stanchion.engine.redis import library, startup
+from stanchion.engine.redis.faults import Fault, Reaction, address_in, fault_of
+from stanchion.engine.redis.url import Location
+from stanchion.errors import NewerLibrary, OutcomeUnknown, StanchionError, StoreUnavailable
+
+R = TypeVar("R")
+
+Command = tuple[str | bytes | float, ...]
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.01, 1.0
+"""Seconds between repeats: doubled each time, and drawn between half and all of it, so that many clients do not come at once."""
+
+CHECK_POLICY_EVERY = 60.0
+"""Seconds: an operator can change what the server does when memory is short, at any time."""
+
+_log = logging.getLogger("stanchion.redis")
+
+
+class Send(NamedTuple):
+    """Send commands in one go; the answer is their replies (errors among them), or Lost."""
+
+    commands: Sequence[Command]
+    patience: float
+    """Seconds for each reply."""
+    asking: tuple[str, int] | None = None
+    """A server to ask this once, which is about to take the keys over."""
+
+
+class Rest(NamedTuple):
+    """Do nothing for some seconds."""
+
+    seconds: float
+
+
+class Turn(NamedTuple):
+    """Talk to this server from now on; without one, find out who is the primary now."""
+
+    address: tuple[str, int] | None
+
+
+class Lost(NamedTuple):
+    """There was no answer: the connection was lost, or could not be made. What was ``sent`` may have been done."""
+
+    sent: bool
+    problem: str
+
+
+Act = Send | Rest | Turn
+Talk = Generator[Act, Any, R]
+
+
+class Request(NamedTuple):
+    """A call as it is sent, the name of its command, and whether it changes anything."""
+
+    command: Command
+    name: str
+    writes: bool
+
+
+@dataclass
+class Session:
+    """What a client knows of its server: that it may be used, and has the library."""
+
+    location: Location
+    ready: bool = False
+    checked: float = field(default=float("-inf"))
+
+    def forget(self) -> None:
+        """The server may be another one now."""
+        self.ready = False
+
+
+def perform(session: Session, requests: Sequence[Request], limit: float) -> Talk[list[Outcome]]:
+    """Have requests answered, in one go as far as it can be, within so many seconds. Each has its own outcome."""
+    round_ = _Round(session, requests, time.monotonic() + limit)
+    pause = FIRST_PAUSE
+    while round_.todo:
+        yield from round_.attempt()
+        if not round_.todo:
+            break
+        if time.monotonic() + pause >= round_.deadline:
+            round_.give_up()
+            break
+        yield Rest(pause * random.uniform(0.5, 1))
+        pause = min(2 * pause, LONGEST_PAUSE)
+    return round_.outcomes
+
+
+class _Round:
+    """Requests on their way: what came of each so far."""
+
+    def __init__(self, session: Session, requests: Sequence[Request], deadline: float) -> None:
+        self.session = session
+        self.requests = requests
+        self.deadline = deadline
+        self.outcomes: list[Outcome] = [Outcome()] * len(requests)
+        self.todo = list(range(len(requests)))
+        self._sent: set[int] = set()
+        self._last: StanchionError | None = None
+        self._asking: tuple[str, int] | None = None
+
+    def attempt(self) -> Talk[None]:
+        """Send what is left to do, and sort the answers."""
+        try:
+            yield from prepare(self.session, self._patience())
+        except _NotNow as trouble:
+            yield from self._react(trouble.fault)
+            return
+        commands = [self.requests[index].command for index in self.todo]
+        replicas = self.session.location.replicas
+        if replicas:
+            commands.append(("WAIT", replicas, int(1000 * self._patience())))
+        asking, self._asking = self._asking, None
+        answer = yield Send(commands, self._patience(), asking)
+        if isinstance(answer, Lost):
+            if answer.sent:
+                self._sent.update(self.todo)
+            yield from self._lost(answer.problem)
+            return
+        reached = int(answer.pop()) if replicas and isinstance(answer[-1], int) else 0
+        yield from self._sort(answer, shortfall=reached < replicas)
+
+    def give_up(self) -> None:
+        """The time is over: what was sent may have happened."""
+        for index in self.todo:
+            request = self.requests[index]
+            error: StanchionError | None = self._last
+            if index in self._sent and request.writes:
+                error = OutcomeUnknown(command=request.name, problem=str(self._last))
+            self.outcomes[index] = Outcome(error=error)
+
+    def _patience(self) -> float:
+        return max(0.05, self.deadline - time.monotonic())
+
+    def _sort(self, answers: list[Any], shortfall: bool) -> Talk[None]:
+        left, fault = [], None
+        for index, answer in zip(self.todo, answers, strict=False):
+            request = self.requests[index]
+            if not isinstance(answer, Exception):
+                self.outcomes[index] = self._done(request, answer, shortfall)
+                continue
+            found = fault_of(answer, self.session.location.shown, request.name)
+            if found.reaction is Reaction.REFUSE:
+                self.outcomes[index] = Outcome(error=found.error)
+            else:
+                left.append(index)
+                fault = fault or found
+        self.todo = left
+        if fault:
+            yield from self._react(fault)
+
+    def _done(self, request: Request, answer: Any, shortfall: bool) -> Outcome:
+        if request.writes and shortfall:
+            problem = f"fewer than {self.session.location.replicas} replicas have it"
+            return Outcome(error=OutcomeUnknown(command=request.name, problem=problem))
+        return Outcome(reply=answer)
+
+    def _lost(self, problem: str) -> Talk[None]:
+        self._last = StoreUnavailable(path=self.session.location.shown, problem=problem)
+        self.session.forget()
+        if self.session.location.kind != "one":
+            yield Turn(None)
+
+    def _react(self, fault: Fault) -> Talk[None]:
+        self._last = fault.error
+        if fault.reaction is Reaction.REFUSE:
+            self.outcomes = [Outcome(error=fault.error) if i in self.todo else one for i, one in enumerate(self.outcomes)]
+            self.todo = []
+        elif fault.reaction is Reaction.MOVE:
+            yield Turn(address_in(fault.detail))
+        elif fault.reaction is Reaction.ASK:
+            self._asking = address_in(fault.detail)
+            return
+        elif fault.reaction is Reaction.SEEK:
+            yield Turn(None)
+        self.session.forget()
+
+
+class _NotNow(Exception):
+    """The server cannot be prepared at this moment, or never."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(str(fault.error))
+        self.fault = fault
+
+
+def prepare(session: Session, patience: float) -> Talk[None]:
+    """Make sure that the server can keep jobs, and has the library; once, and its policy again now and then."""
+    if not session.ready:
+        answers = yield from _ask(session, startup.QUESTIONS, patience)
+        facts = startup.facts_of(answers)
+        _refuse(startup.refusal(facts, session.location.shown))
+        for concern in startup.concerns(facts) if session.checked < 0 else ():
+            _log.warning("%s: %s; %s", session.location.shown, concern.message, concern.remedy)
+        yield from _ensure_library(session, patience)
+        session.ready, session.checked = True, time.monotonic()
+    elif time.monotonic() - session.checked > CHECK_POLICY_EVERY:
+        (answer,) = yield from _ask(session, (startup.POLICY_QUESTION,), patience)
+        _refuse(startup.refusal(startup.Facts("redis", "99.0", startup.setting(answer)), session.location.shown))
+        session.checked = time.monotonic()
+
+
+def _refuse(error: StanchionError | None) -> None:
+    if error is not None:
+        raise _NotNow(Fault(Reaction.REFUSE, error))
+
+
+def _ask(session: Session, questions: Sequence[Command], patience: float) -> Talk[list[Any]]:
+    answers = yield Send(questions, patience)
+    if isinstance(answers, Lost):
+        session.forget()
+        if session.location.kind != "one":
+            yield Turn(None)
+        error = StoreUnavailable(path=session.location.shown, problem=answers.problem)
+        raise _NotNow(Fault(Reaction.REPEAT, error))
+    for answer in answers:
+        if isinstance(answer, Exception):
+            fault = fault_of(answer, session.location.shown, "connect")
+            if fault.reaction is not Reaction.REFUSE or str(fault.detail).startswith(("NOAUTH", "WRONGPASS")):
+                raise _NotNow(fault)
+    if all(isinstance(answer, Exception) for answer in answers):
+        raise _NotNow(fault_of(answers[0], session.location.shown, "connect"))
+    return list(answers)
+
+
+def _version(session: Session) -> Command:
+    return ("FCALL", library.VERSION_FUNCTION, 1, session.location.namespace)
+
+
+def _ensure_library(session: Session, patience: float) -> Talk[None]:
+    """Load the library unless the server has this version or a newer one. One client does, the others wait for it."""
+    if (yield from _has_library(session, patience)):
+        return
+    lock = f"{session.location.namespace}x:loading"
+    (mine,) = yield from _ask(session, [("SET", lock, "1", "NX", "PX", 5000)], patience)
+    if mine is None:
+        raise _NotNow(
+            Fault(Reaction.REPEAT, StoreUnavailable(path=session.location.shown, problem="the library is being loaded"))
+        )
+    if not (yield from _has_library(session, patience)):
+        (loaded,) = yield from _ask(session, [("FUNCTION", "LOAD", "REPLACE", library.text())], patience)
+        if isinstance(loaded, Exception):
+            raise _NotNow(fault_of(loaded, session.location.shown, "FUNCTION LOAD"))
+    yield from _ask(session, [("DEL", lock)], patience)
+
+
+def _has_library(session: Session, patience: float) -> Talk[bool]:
+    answers = yield Send([_version(session)], patience)
+    if isinstance(answers, Lost):
+        raise _NotNow(Fault(Reaction.REPEAT, StoreUnavailable(path=session.location.shown, problem=answers.problem)))
+    (version,) = answers
+    if not isinstance(version, Exception):
+        return int(version) >= library.VERSION
+    fault = fault_of(version, session.location.shown, "connect")
+    if fault.reaction is Reaction.LOAD:
+        return False
+    raise _NotNow(fault)
+
+
+def newer_library(session: Session, version: int, function: str) -> NewerLibrary:
+    """The error for a server whose library is newer and lacks a function of ours."""
+    return NewerLibrary(url=session.location.shown, found=version, known=library.VERSION, function=function)

@@ -1,0 +1,119 @@
+"""What a server must be to keep jobs: refusals and warnings, read off its INFO and CONFIG. Nothing here talks to anybody."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from stanchion.errors import EvictingServer, OldServer, StoreRefused
+
+OLDEST = {"redis": (7, 0), "valkey": (7, 2)}
+NEEDED = "Redis 7.0 or newer, or Valkey 7.2 or newer, for functions"
+
+QUESTIONS: tuple[tuple[str, ...], ...] = (
+    ("INFO", "server"),
+    ("INFO", "persistence"),
+    ("CONFIG", "GET", "maxmemory-policy"),
+    ("CONFIG", "GET", "appendfsync"),
+    ("CONFIG", "GET", "save"),
+)
+"""What is asked at the start. CONFIG may be forbidden to workers: then what it would tell is not known."""
+
+POLICY_QUESTION = ("CONFIG", "GET", "maxmemory-policy")
+
+
+class Facts(NamedTuple):
+    """What the answers say; None where they do not."""
+
+    product: str = "redis"
+    version: str = "?"
+    policy: str | None = None
+    appends: bool | None = None
+    fsync: str | None = None
+    saves: bool | None = None
+
+
+class Concern(NamedTuple):
+    """Something to know about a server: a code, what it means, and what to do."""
+
+    code: str
+    message: str
+    remedy: str
+
+
+def facts_of(answers: list[Any]) -> Facts:
+    """The facts in the answers to QUESTIONS."""
+    server, persistence, policy, fsync, saves = answers
+    info = {**_info(server), **_info(persistence)}
+    product = "valkey" if "valkey_version" in info else "redis"
+    saved = setting(saves)
+    return Facts(
+        product=product,
+        version=info.get(f"{product}_version", "?"),
+        policy=setting(policy),
+        appends=info["aof_enabled"] == "1" if "aof_enabled" in info else None,
+        fsync=setting(fsync),
+        saves=None if saved is None else bool(saved),
+    )
+
+
+def setting(answer: Any) -> str | None:
+    """The value in the answer to CONFIG GET; None where it was refused."""
+    if isinstance(answer, Exception) or not answer:
+        return None
+    return str(answer[1].decode())
+
+
+def refusal(facts: Facts, url: str) -> StoreRefused | None:
+    """Why such a server cannot keep jobs, or None."""
+    if _number(facts.version) < OLDEST[facts.product]:
+        return OldServer(url=url, found=f"{facts.product.capitalize()} {facts.version}", needed=NEEDED)
+    if facts.policy not in (None, "noeviction"):
+        return EvictingServer(url=url, policy=facts.policy)
+    return None
+
+
+def concerns(facts: Facts) -> list[Concern]:
+    """What may be lost, though the server can be used."""
+    found = []
+    if facts.policy is None:
+        found.append(
+            Concern(
+                "policy-unknown",
+                "this user may not read maxmemory-policy: whether the server evicts jobs is not known",
+                "allow CONFIG GET, or make sure of noeviction",
+            )
+        )
+    if facts.appends is False:
+        lost = "all since the last snapshot" if facts.saves is not False else "everything"
+        found.append(
+            Concern(
+                "no-append-only-file",
+                f"the server keeps no append-only file: when it stops, {lost} is lost, acknowledged jobs too",
+                "set appendonly yes (CONFIG SET appendonly yes, then in the file)",
+            )
+        )
+    elif facts.fsync in ("everysec", "no"):
+        seconds = "up to about one second" if facts.fsync == "everysec" else "up to half a minute"
+        found.append(
+            Concern(
+                f"fsync-{facts.fsync}",
+                f"when the machine stops (not just the server), {seconds} of acknowledged work is lost",
+                "set appendfsync always if that is too much",
+            )
+        )
+    return found
+
+
+def _info(answer: Any) -> Mapping[str, str]:
+    if isinstance(answer, Exception):
+        return {}
+    lines = answer.decode().splitlines()
+    return dict(line.split(":", 1) for line in lines if ":" in line and not line.startswith("#"))
+
+
+def _number(version: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in version.split(".")[:2])
+    except ValueError:
+        return (99,)  # one that does not say: functions will show

@@ -1,0 +1,159 @@
+"""``redis://user:password@host:6379/0?namespace=ql:``: a URL becomes hosts and options, or an error that names what is wrong."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal, NamedTuple
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+
+from stanchion.errors import BadURL
+
+PORT, SENTINEL_PORT = 6379, 26379
+NAMESPACE, CLUSTER_NAMESPACE = "ql:", "{ql}:"
+
+Kind = Literal["one", "sentinel", "cluster"]
+Address = tuple[str, int]
+
+_KINDS: dict[str, Kind] = {
+    **dict.fromkeys(("redis", "rediss", "valkey", "valkeys", "unix"), "one"),
+    **dict.fromkeys(("redis+sentinel", "rediss+sentinel", "valkey+sentinel", "valkeys+sentinel"), "sentinel"),
+    **dict.fromkeys(("redis+cluster", "rediss+cluster", "valkey+cluster", "valkeys+cluster"), "cluster"),
+}
+SCHEMES = tuple(_KINDS)
+
+_OPTIONS = ("namespace", "durability", "replicas", "timeout", "password", "ca", "cert", "key")
+_HASH_TAG = re.compile(r"\{[^}]+\}")
+
+
+class Location(NamedTuple):
+    """Where the servers are, and how they are spoken to.
+
+    ``path`` is that of a unix socket. ``service`` is what sentinels call the primary. With ``replicas`` above 0, a write counts
+    as done once so many replicas have it. ``timeout`` is the seconds within which a command is repeated until it is answered.
+    """
+
+    url: str
+    kind: Kind = "one"
+    hosts: tuple[Address, ...] = ()
+    path: str | None = None
+    service: str = ""
+    db: int = 0
+    username: str | None = None
+    password: str | None = None
+    tls: bool = False
+    ca: str | None = None
+    cert: str | None = None
+    key: str | None = None
+    namespace: str = NAMESPACE
+    replicas: int = 0
+    timeout: float = 10.0
+
+    @property
+    def shown(self) -> str:
+        """The URL without the password, for people and logs."""
+        return self.url if self.password is None else self.url.replace(self.password, "***")
+
+
+def parse(url: str) -> Location:
+    """The location that a URL names."""
+    parts = urlsplit(url)
+    kind = _KINDS.get(parts.scheme)
+    if kind is None:
+        raise BadURL(url=url, problem=f"there is no engine for {parts.scheme or 'it'}; write redis://host:6379/0")
+    options = _options(url, parts.query)
+    location = Location(
+        url,
+        kind,
+        hosts=() if parts.scheme == "unix" else _hosts(url, parts, kind),
+        username=unquote(parts.username) if parts.username else None,
+        password=options.get("password", unquote(parts.password) if parts.password else None),
+        tls=parts.scheme.split("+")[0] in ("rediss", "valkeys"),
+        ca=options.get("ca"),
+        cert=options.get("cert"),
+        key=options.get("key"),
+        namespace=_namespace(url, options.get("namespace"), kind),
+        replicas=_replicas(url, options),
+        timeout=_number(url, "timeout", options.get("timeout", "10"), 0.1, 50),
+    )
+    path: dict[str, Any] = _path(url, parts, kind)
+    return location._replace(**path)
+
+
+def _options(url: str, query: str) -> dict[str, str]:
+    options = dict(parse_qsl(query, keep_blank_values=True))
+    for name in options:
+        if name not in _OPTIONS:
+            raise BadURL(url=url, problem=f"there is no option {name}; there are {', '.join(_OPTIONS)}")
+    return options
+
+
+def _hosts(url: str, parts: SplitResult, kind: Kind) -> tuple[Address, ...]:
+    default = SENTINEL_PORT if kind == "sentinel" else PORT
+    texts = parts.netloc.rpartition("@")[2].split(",")
+    if len(texts) > 1 and kind == "one":
+        raise BadURL(url=url, problem="several hosts go with redis+sentinel:// or redis+cluster://")
+    return tuple(_host(url, text, default) for text in texts)
+
+
+def _host(url: str, text: str, default: int) -> Address:
+    try:
+        parts = urlsplit(f"//{text}")
+        return parts.hostname or "localhost", parts.port or default
+    except ValueError as problem:
+        raise BadURL(url=url, problem=f"{text!r} is no host ({problem})") from None
+
+
+def _path(url: str, parts: SplitResult, kind: Kind) -> dict[str, str | int]:
+    """What comes behind the host: a socket's path; a service and a database; a database."""
+    path = unquote(parts.path)
+    if parts.scheme == "unix":
+        if parts.netloc.rpartition("@")[2] or not path.strip("/"):
+            raise BadURL(url=url, problem="write unix:///path/to/redis.sock")
+        return {"path": path}
+    words = [word for word in path.split("/") if word]
+    if kind == "cluster":
+        if words and words != ["0"]:
+            raise BadURL(url=url, problem="a cluster has one database only, 0")
+        return {}
+    if kind == "sentinel":
+        if not words:
+            raise BadURL(url=url, problem="name the service: redis+sentinel://host:26379/service/0")
+        return {"service": words[0], "db": _database(url, words[1:])}
+    return {"db": _database(url, words)}
+
+
+def _database(url: str, words: list[str]) -> int:
+    if not words:
+        return 0
+    if len(words) > 1 or not words[0].isdecimal():
+        raise BadURL(url=url, problem=f"the database is a number, not {'/'.join(words)!r}")
+    return int(words[0])
+
+
+def _namespace(url: str, given: str | None, kind: Kind) -> str:
+    namespace = given if given is not None else CLUSTER_NAMESPACE if kind == "cluster" else NAMESPACE
+    if not namespace or "\0" in namespace:
+        raise BadURL(url=url, problem="the namespace must not be empty, nor hold a NUL character")
+    if kind == "cluster" and not _HASH_TAG.search(namespace):
+        problem = (
+            f"in a cluster the namespace needs a hash tag, so that all its keys are on one node: {{{namespace.strip(':')}}}:"
+        )
+        raise BadURL(url=url, problem=problem)
+    return namespace
+
+
+def _replicas(url: str, options: dict[str, str]) -> int:
+    durability = options.get("durability", "server")
+    if durability not in ("server", "replicas"):
+        raise BadURL(url=url, problem=f"durability is server or replicas, not {durability!r}")
+    return int(_number(url, "replicas", options.get("replicas", "1"), 1, 100)) if durability == "replicas" else 0
+
+
+def _number(url: str, name: str, text: str, least: float, most: float) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = float("nan")
+    if not least <= number <= most:
+        raise BadURL(url=url, problem=f"{name} is a number from {least:g} to {most:g}, not {text!r}")
+    return number

@@ -1,0 +1,44 @@
+"""A command becomes a request: with a token, so that it can be sent again when its answer is lost."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from typing import Any
+
+import msgspec
+
+from stanchion.commands import Command
+from stanchion.engine.redis.calls import Call
+from stanchion.engine.redis.plan import Request
+from stanchion.errors import BadArgument
+from stanchion.rules.names import name_problem
+
+
+def request_of(command: Command[Any], call: Call, namespace: str, now: float | None, token: str | None) -> Request:
+    """The request that runs a command. A caller's token goes with a digest of the command: it is good for no other."""
+    digest = ""
+    if call.reads:
+        token = ""
+    elif token is None:
+        token = secrets.token_urlsafe(9)
+    else:
+        _check_token(command, token)
+        digest = hashlib.sha256(msgspec.json.encode([command.name, command])).hexdigest()[:32]
+    return _request(call, namespace, "" if now is None else repr(float(now)), token, digest, command.name)
+
+
+def question_of(call: Call, namespace: str, name: str) -> Request:
+    """The request for a call that is no command, and only reads."""
+    return _request(call, namespace, "", "", "", name)
+
+
+def _request(call: Call, namespace: str, now: str, token: str, digest: str, name: str) -> Request:
+    verb = "FCALL_RO" if call.reads else "FCALL"
+    return Request((verb, call.function, 1, namespace, now, token, digest, *call.arguments), name, not call.reads)
+
+
+def _check_token(command: Command[Any], token: str) -> None:
+    problem = name_problem(token)
+    if problem:
+        raise BadArgument(command=command.name, argument="token", problem=problem)
