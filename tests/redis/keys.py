@@ -9,9 +9,8 @@ from typing import Any, TypeVar
 import redis
 
 from stanchion.commands import Command
-from stanchion.engine.contract import Finding, Holdings, StateDump
+from stanchion.engine.contract import Finding, StateDump
 from stanchion.engine.invariants import check
-from stanchion.engine.redis import moving
 from stanchion.engine.redis.calls import call_of
 from stanchion.engine.redis.dump import state
 from stanchion.engine.redis.repair import check as check_talk
@@ -86,29 +85,6 @@ class Keys:
     def close(self) -> None:
         self._connection.disconnect()
         self.redis.close()
-
-
-class KeysEngine:
-    """As much of an engine as moving house needs, on keys."""
-
-    def __init__(self, keys: Keys) -> None:
-        self._keys = keys
-        self.url = f"redis://test/{keys.namespace}"
-
-    def run(self, command: Command[Any], *, now: float = NOW) -> Any:
-        return self._keys.call(command, now)
-
-    def dump(self, *, now: float = NOW) -> StateDump:
-        return self._keys.dump(now)
-
-    def check(self, *, fix: bool = False, now: float = NOW) -> list[Finding]:
-        return self._keys.check(fix=fix, now=now)
-
-    def holdings(self) -> Holdings:
-        return self._keys.talk(moving.holdings(self._keys.namespace))
-
-    def load(self, part: Holdings, *, mark: str | None, anew: bool = False) -> None:
-        self._keys.talk(moving.load(self._keys.namespace, part, mark=mark, anew=anew))
 
 
 def _named(fields: dict[str, Any]) -> dict[str, Any]:

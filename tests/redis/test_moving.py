@@ -11,11 +11,11 @@ import pytest
 
 from stanchion import commands as c
 from stanchion.client import moving
-from stanchion.client.moving import fingerprints, move, parts_of
+from stanchion.client.moving import fingerprints, migrate, move, parts_of
 from stanchion.client.open import open_engine
 from stanchion.engine.contract import MARK, Holdings
 from stanchion.errors import MoveRefused, StoreRefused
-from tests.redis.keys import NOW, Keys, KeysEngine
+from tests.redis.keys import NOW, Keys
 
 pytestmark = pytest.mark.slow
 
@@ -29,12 +29,12 @@ def open_as(tmp_path: Path, keys: Keys, socket: Path) -> Iterator[Any]:
     opened: list[Any] = []
 
     def open(kind: str, name: str) -> Any:
-        if kind == "sqlite":
-            engine: Any = open_engine(f"sqlite:///{tmp_path}/{name}.db?durability=fast")
-            opened.append(engine)
-            return engine
-        opened.append(Keys(socket, f"{{{name}}}:"))
-        return KeysEngine(opened[-1])
+        urls = {
+            "sqlite": f"sqlite:///{tmp_path}/{name}.db?durability=fast",
+            "redis": f"unix://{socket}?namespace=%7B{name}%7D:",
+        }
+        opened.append(open_engine(urls[kind]))
+        return opened[-1]
 
     yield open
     for one in opened:
@@ -181,9 +181,16 @@ def test_what_comes_to_the_target_meanwhile_is_noticed(open_as: Any) -> None:
     own, other = open_as("sqlite", "own"), open_as("redis", "other")
     fill(own)
     with pytest.raises(MoveRefused, match="not the same"):
-        move(own, other, lambda done, parts: done == parts and other.run(c.Put("q", "early", "K")))
+        move(own, other, lambda done, parts: done == parts and other.run(c.Put("q", "early", "K"), now=NOW))
     move(own, other)
     assert other.dump(now=NOW + 10) == own.dump(now=NOW + 10)
+
+
+def test_a_password_is_told_to_nobody(open_as: Any, tmp_path: Path, socket: Path) -> None:
+    secret = f"unix://user:se%20cret@{socket}?password=se%20cret&namespace=x:"
+    with pytest.raises(MoveRefused, match="the same") as caught:
+        migrate(secret, secret)
+    assert "cret" not in str(caught.value)
 
 
 def test_names_that_the_target_cannot_hold(open_as: Any) -> None:

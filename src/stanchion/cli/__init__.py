@@ -6,6 +6,7 @@ import click
 
 from stanchion.cli import admin, jobs, labels, moving, queues
 from stanchion.cli.demo.command import demo
+from stanchion.cli.doctor import doctor
 from stanchion.cli.recur import recur
 from stanchion.cli.shell import Group, Shell, exits_help
 from stanchion.cli.worker import worker
@@ -29,6 +30,6 @@ for command in (
     *(jobs.put, jobs.show, jobs.retry, jobs.cancel, jobs.move, jobs.priority, jobs.timeout, jobs.log, jobs.depends),
     *(labels.tag, labels.track, recur),
     *(admin.workers, admin.config, admin.throttles, admin.events, admin.version, admin.completion),
-    *(admin.fsck, moving.migrate),
+    *(admin.fsck, doctor, moving.migrate),
 ):
     main.add_command(command)

@@ -8,7 +8,7 @@ OK, FOUND, USAGE, REFUSED, RETRY, UNKNOWN, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 
 MEANINGS = {
     OK: "done",
-    FOUND: "fsck found something, or what was asked for is not there",
+    FOUND: "fsck or the doctor found something, or what was asked for is not there",
     USAGE: "the command's words are off, or an argument was refused",
     REFUSED: "refused: nothing was changed, and it would be refused again",
     RETRY: "the store was busy or away: nothing was changed, try again",

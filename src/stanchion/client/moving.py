@@ -17,6 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from stanchion.client.open import open_engine
+from stanchion.client.urls import without_password
 from stanchion.commands import GetConfig
 from stanchion.engine.contract import AS_KEPT, MARK, Engine, Holdings
 from stanchion.errors import MoveRefused
@@ -125,7 +126,8 @@ class _Move:
             raise self._refused("there is a name in the source that is not UTF-8") from None
 
     def _refused(self, problem: str) -> MoveRefused:
-        return MoveRefused(source=self._source.url, target=self._target.url, problem=problem)
+        urls = {"source": without_password(self._source.url), "target": without_password(self._target.url)}
+        return MoveRefused(**urls, problem=problem)
 
 
 def parts_of(whole: Holdings) -> Iterator[Holdings]:

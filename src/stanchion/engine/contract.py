@@ -115,6 +115,22 @@ class Finding(Record, frozen=True):
     mended: bool = False
 
 
+class Advice(Record, frozen=True):
+    """Something that is wrong with a store, or (``wrong`` false) that one should know: a code, what it is, and what to do."""
+
+    code: str
+    message: str
+    remedy: str
+    wrong: bool = True
+
+
+class Diagnosis(Record, frozen=True):
+    """What a store is like: facts by their names, for people, and what follows from them."""
+
+    facts: dict[str, Any]
+    advice: tuple[Advice, ...] = ()
+
+
 class Outcome(Record, frozen=True):
     """What came of one of many commands: its reply, or its error."""
 
@@ -184,6 +200,9 @@ class Engine(Protocol):
 
     def check(self, *, fix: bool = False, now: float | None = None) -> list[Finding]:
         """Everything that is wrong with the state; with ``fix``, mended as far as that can be done without a guess."""
+
+    def diagnose(self) -> Diagnosis:
+        """What the store below is like: versions, settings, sizes, speed. What it holds is for ``check``."""
 
     def holdings(self) -> Holdings:
         """All that the database holds, for moving house."""

@@ -11,21 +11,22 @@ from stanchion.engine.checks import check_now
 from stanchion.engine.contract import Finding, Holdings, Outcome, StateDump
 from stanchion.engine.redis import moving, repair
 from stanchion.engine.redis.calls import call_of, next_call
-from stanchion.engine.redis.dump import dump
+from stanchion.engine.redis.dump import state
 from stanchion.engine.redis.engine import (
     CAPABILITIES,
     CHUNK,
     LONGEST_SLEEP,
     PATIENCE,
+    SEEK,
     answer_of,
+    as_ours,
     outcome_of,
     sleep_of,
 )
 from stanchion.engine.redis.plan import Request, Session, perform
-from stanchion.engine.redis.snapshot import read
 from stanchion.engine.redis.subscription import AsyncSubscription
 from stanchion.engine.redis.url import parse
-from stanchion.engine.redis.wire import AsyncWire
+from stanchion.engine.redis.wire import AsyncWire, RawTalk
 from stanchion.engine.redis.work import question_of, request_of
 
 R = TypeVar("R")
@@ -82,17 +83,17 @@ class AsyncRedisEngine:
 
     async def dump(self, *, now: float | None = None) -> StateDump:
         check_now("dump", now)
-        return dump(await self._wire.hold_on_one(read(self.location.namespace), PATIENCE), now)
+        return await self._hold(state(self.location.namespace, now), "dump")
 
     async def check(self, *, fix: bool = False, now: float | None = None) -> list[Finding]:
         check_now("check", now)
-        return await self._wire.hold_on_one(repair.check(self.location.namespace, fix=fix, now=now), PATIENCE)
+        return await self._hold(repair.check(self.location.namespace, fix=fix, now=now), "check")
 
     async def holdings(self) -> Holdings:
-        return await self._wire.hold_on_one(moving.holdings(self.location.namespace), PATIENCE)
+        return await self._hold(moving.holdings(self.location.namespace), "holdings")
 
     async def load(self, part: Holdings, *, mark: str | None, anew: bool = False) -> None:
-        await self._wire.hold_on_one(moving.load(self.location.namespace, part, mark=mark, anew=anew), PATIENCE)
+        await self._hold(moving.load(self.location.namespace, part, mark=mark, anew=anew), "load", changes=True)
 
     async def close(self) -> None:
         await self._wire.close()
@@ -102,6 +103,12 @@ class AsyncRedisEngine:
 
     async def __aexit__(self, *exc: object) -> None:
         await self.close()
+
+    async def _hold(self, talk: RawTalk[R], what: str, *, changes: bool = False) -> R:
+        if self.location.kind != "one":
+            await self.run(SEEK)
+        with as_ours(self.location, what, changes=changes):
+            return await self._wire.hold_on_one(talk, PATIENCE)
 
     async def _perform(self, requests: Sequence[Request], timeout: float | None) -> list[Outcome]:
         limit = self.location.timeout if timeout is None else timeout

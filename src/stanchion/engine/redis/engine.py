@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Self, TypeVar
 
-from stanchion.commands import Command
+from redis.exceptions import RedisError
+
+from stanchion.commands import Command, GetConfig
 from stanchion.engine.checks import check_now
-from stanchion.engine.contract import Capabilities, Finding, Holdings, Outcome, StateDump
+from stanchion.engine.contract import MARK, Capabilities, Diagnosis, Finding, Holdings, Outcome, StateDump
 from stanchion.engine.redis import moving, repair
 from stanchion.engine.redis.calls import Call, call_of, next_call
-from stanchion.engine.redis.dump import dump
+from stanchion.engine.redis.diagnosis import diagnose
+from stanchion.engine.redis.dump import state
+from stanchion.engine.redis.faults import ANSWERS, fault_of
 from stanchion.engine.redis.plan import Request, Session, perform
-from stanchion.engine.redis.snapshot import read
 from stanchion.engine.redis.subscription import Subscription
-from stanchion.engine.redis.url import parse
-from stanchion.engine.redis.wire import Wire
+from stanchion.engine.redis.url import Location, parse
+from stanchion.engine.redis.wire import BROKEN, RawTalk, Wire
 from stanchion.engine.redis.work import question_of, request_of
+from stanchion.errors import OutcomeUnknown, StoreUnavailable
 
 R = TypeVar("R")
 
@@ -29,6 +34,9 @@ CHUNK = 500
 
 PATIENCE = 60.0
 """Seconds for each reply while the whole state is read."""
+
+SEEK = GetConfig(MARK)
+"""A command that any conversation of our own is preceded by where the node that has the keys must be found first."""
 
 CAPABILITIES = Capabilities(durable=True, exact_order=False, other_processes=True)
 
@@ -90,20 +98,24 @@ class RedisEngine:
     def dump(self, *, now: float | None = None) -> StateDump:
         """The whole state; of one moment only if nobody changes it meanwhile."""
         check_now("dump", now)
-        return dump(self._wire.hold_on_one(read(self.location.namespace), PATIENCE), now)
+        return self._hold(state(self.location.namespace, now), "dump")
 
     def check(self, *, fix: bool = False, now: float | None = None) -> list[Finding]:
         """Everything that is wrong with the state; with ``fix``, mended as far as that can be done without a guess."""
         check_now("check", now)
-        return self._wire.hold_on_one(repair.check(self.location.namespace, fix=fix, now=now), PATIENCE)
+        return self._hold(repair.check(self.location.namespace, fix=fix, now=now), "check")
+
+    def diagnose(self) -> Diagnosis:
+        """What the server is like."""
+        return self._hold(diagnose(self.location.namespace, self.location.shown), "diagnose")
 
     def holdings(self) -> Holdings:
         """All that the database holds, for moving house."""
-        return self._wire.hold_on_one(moving.holdings(self.location.namespace), PATIENCE)
+        return self._hold(moving.holdings(self.location.namespace), "holdings")
 
     def load(self, part: Holdings, *, mark: str | None, anew: bool = False) -> None:
         """Add a part of what another database holds: see :class:`stanchion.engine.contract.Engine`."""
-        self._wire.hold_on_one(moving.load(self.location.namespace, part, mark=mark, anew=anew), PATIENCE)
+        self._hold(moving.load(self.location.namespace, part, mark=mark, anew=anew), "load", changes=True)
 
     def close(self) -> None:
         """Close the connections."""
@@ -114,6 +126,12 @@ class RedisEngine:
 
     def __exit__(self, *exc: object) -> None:
         self.close()
+
+    def _hold(self, talk: RawTalk[R], what: str, *, changes: bool = False) -> R:
+        if self.location.kind != "one":
+            self.run(SEEK)
+        with as_ours(self.location, what, changes=changes):
+            return self._wire.hold_on_one(talk, PATIENCE)
 
     def _perform(self, requests: Sequence[Request], timeout: float | None) -> list[Outcome]:
         limit = self.location.timeout if timeout is None else timeout
@@ -128,6 +146,20 @@ class RedisEngine:
         command = sleep_of(self.location.namespace, queues, seconds)
         outcome = self._perform([Request(command, "wait", False)], seconds + self.location.timeout)[0]
         return outcome.error is None and outcome.reply is not None
+
+
+@contextmanager
+def as_ours(location: Location, what: str, *, changes: bool = False) -> Iterator[None]:
+    """Raise what a server or a connection says in a conversation as errors of ours."""
+    try:
+        yield
+    except ANSWERS as answer:
+        raise fault_of(answer, location.shown, what).error from answer
+    except (*BROKEN, RedisError) as problem:
+        told = str(problem).rstrip(".")
+        if changes:
+            raise OutcomeUnknown(command=what, problem=told) from problem
+        raise StoreUnavailable(path=location.shown, problem=told) from problem
 
 
 def answer_of(call: Call, outcome: Outcome) -> Any:

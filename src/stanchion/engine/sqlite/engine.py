@@ -7,16 +7,18 @@ from collections.abc import Sequence
 from typing import Any, Self, TypeVar
 
 from stanchion.commands import Command
-from stanchion.engine.contract import AS_KEPT, Capabilities, Finding, Holdings, Outcome, StateDump
+from stanchion.engine.checks import check_now
+from stanchion.engine.contract import AS_KEPT, Capabilities, Diagnosis, Finding, Holdings, Outcome, StateDump
 from stanchion.engine.sqlite import moving
 from stanchion.engine.sqlite import url as urls
+from stanchion.engine.sqlite.diagnosis import diagnose
 from stanchion.engine.sqlite.dump import dump
 from stanchion.engine.sqlite.handlers.next_time import seconds_until_work
 from stanchion.engine.sqlite.inspection import inspect
 from stanchion.engine.sqlite.repair import can_mend, mend
 from stanchion.engine.sqlite.sharing import SharedStore
 from stanchion.engine.sqlite.subscription import Subscription
-from stanchion.engine.sqlite.work import check_now, chunks, grows, shift_leases, work_of, work_of_many
+from stanchion.engine.sqlite.work import chunks, grows, shift_leases, work_of, work_of_many
 from stanchion.errors import StanchionError
 
 R = TypeVar("R")
@@ -103,6 +105,11 @@ class SQLiteEngine:
         store = self.shared.get()
         found = store.read(inspect, now=now)
         return store.run(mend, now=now) if fix and can_mend(found) else found
+
+    def diagnose(self) -> Diagnosis:
+        """What the file and SQLite are like."""
+        store = self.shared.get()
+        return store.read(lambda tx: diagnose(tx, store.location))
 
     def holdings(self) -> Holdings:
         """All that the database holds, for moving house."""

@@ -1,0 +1,70 @@
+"""What the doctor says of a server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from stanchion import commands as c
+from stanchion.engine.contract import Diagnosis
+from stanchion.engine.redis import diagnosis
+from stanchion.engine.redis.diagnosis import diagnose
+from tests.redis.keys import Keys
+
+URL = "redis://test"
+
+
+@pytest.fixture
+def server(keys: Keys) -> Iterator[Keys]:
+    """A server whose settings are as they were, afterwards."""
+    yield keys
+    for setting, value in {"appendonly": "no", "maxmemory": "0", "maxmemory-policy": "noeviction"}.items():
+        keys.redis.config_set(setting, value)
+
+
+def look(keys: Keys) -> Diagnosis:
+    return keys.talk(diagnose(keys.namespace, URL))
+
+
+def codes(keys: Keys, *, wrong: bool = True) -> set[str]:
+    return {one.code for one in look(keys).advice if one.wrong == wrong}
+
+
+def test_a_server_without_persistence_is_not_well(server: Keys) -> None:
+    assert codes(server) == {"no-append-only-file"}
+    server.redis.config_set("appendonly", "yes")
+    assert codes(server) == set()
+    assert codes(server, wrong=False) == {"fsync-everysec"}
+
+
+def test_the_facts(server: Keys) -> None:
+    server.redis.delete("ql:x:tokens:m1")
+    server.call(c.PutMany(tuple(c.Put("q", f"j{number}", "k", tags=("t",)) for number in range(50))))
+    facts = look(server).facts
+    assert facts["server"].startswith("valkey 9.")
+    assert (facts["role"], facts["eviction policy"], facts["memory limit"]) == ("master", "noeviction", "none")
+    assert facts["ping, 99 % within"].endswith(" ms")
+    assert facts["function library"].endswith(")")
+    assert facts["memory of job"].endswith(" bytes in 50 keys")
+    assert facts["memory of tagged"].endswith(" bytes in 1 keys")
+    assert int(facts["memory of job"].split()[1].replace(",", "")) > 50 * 50
+
+
+def test_eviction_and_full_memory(server: Keys) -> None:
+    server.redis.config_set("appendonly", "yes")
+    server.redis.config_set("maxmemory-policy", "allkeys-lru")
+    server.redis.config_set("maxmemory", "1gb")
+    assert codes(server) == {"evicting-server"}
+    server.redis.config_set("maxmemory-policy", "noeviction")
+    server.redis.config_set("maxmemory", str(int(server.redis.info("memory")["used_memory"] * 1.1)))
+    assert codes(server) == {"memory-nearly-full"}
+
+
+def test_slowness_and_clocks(server: Keys, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.redis.config_set("appendonly", "yes")
+    monkeypatch.setattr(diagnosis, "SLOW", 0.0)
+    monkeypatch.setattr(diagnosis, "CLOCKS_APART", -1.0)
+    monkeypatch.setattr(diagnosis, "VERSION", 0)
+    assert codes(server) == {"slow", "clocks-apart"}
+    assert "newer-library" in codes(server, wrong=False)
