@@ -22,6 +22,7 @@ from tests.model.drawing import Step, steps
 from tests.model.faults import Broken, Faults
 from tests.model.naive import Naive
 from tests.model.partner import Partner
+from tests.servers import SHARED, binaries
 
 EXAMPLES = int(os.environ.get("STANCHION_EXAMPLES", "60"))
 """Sequences of commands for the first test; the others take part of it. Hundreds for a change of the handlers."""
@@ -43,6 +44,15 @@ def file_url() -> Iterator[str]:
     """A place for a database that does not exist yet."""
     with tempfile.TemporaryDirectory() as folder:
         yield f"sqlite:///{folder}/jobs.db?durability=fast"
+
+
+SERVERS = ["valkey", *(["redis"] if "redis" in binaries() else [])]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def servers() -> Iterator[None]:
+    yield
+    SHARED.remove()
 
 
 @contextmanager
@@ -69,6 +79,14 @@ def hold(pair: Pair, drawn: Steps, run: Run | None = None) -> None:
 @given(steps)
 def test_an_engine_in_memory_does_what_the_model_does(drawn: Steps) -> None:
     with fresh() as pair:
+        hold(pair, drawn)
+
+
+@pytest.mark.parametrize("kind", SERVERS)
+@patient(EXAMPLES // 2)
+@given(drawn=steps)
+def test_an_engine_on_a_server_does_what_the_model_does(kind: str, drawn: Steps) -> None:
+    with fresh(SHARED.url(kind)) as pair:
         hold(pair, drawn)
 
 
@@ -115,10 +133,11 @@ def test_a_command_that_fails_half_way_changes_nothing(monkeypatch: pytest.Monke
     assert broken > 0
 
 
+@pytest.mark.parametrize("kind", ["memory", *SERVERS])
 @patient(EXAMPLES // 2)
-@given(steps)
-def test_a_command_repeated_with_its_token_does_nothing_more(drawn: Steps) -> None:
-    with fresh() as pair:
+@given(drawn=steps)
+def test_a_command_repeated_with_its_token_does_nothing_more(kind: str, drawn: Steps) -> None:
+    with fresh("sqlite://" if kind == "memory" else SHARED.url(kind)) as pair:
 
         def run_twice(command: c.Command[Any], now: float) -> Any:
             token = uuid.uuid4().hex
@@ -130,10 +149,11 @@ def test_a_command_repeated_with_its_token_does_nothing_more(drawn: Steps) -> No
         hold(pair, drawn, run_twice)
 
 
+@pytest.mark.parametrize("kind", ["memory", *SERVERS])
 @patient(EXAMPLES // 2)
-@given(st.lists(steps, max_size=5))
-def test_many_commands_in_one_call_are_as_one_after_another(batches: list[Steps]) -> None:
-    with fresh() as pair:
+@given(batches=st.lists(steps, max_size=5))
+def test_many_commands_in_one_call_are_as_one_after_another(kind: str, batches: list[Steps]) -> None:
+    with fresh("sqlite://" if kind == "memory" else SHARED.url(kind)) as pair:
         now = START
         for batch in batches:
             now += batch[0].seconds

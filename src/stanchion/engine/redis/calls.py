@@ -28,7 +28,7 @@ class Call(NamedTuple):
 
 def call_of(command: Command[Any]) -> Call:
     """The call that runs a command."""
-    arguments_of = _SPECIAL.get(type(command), _arguments)
+    arguments_of: Callable[[Any], list[str]] = _SPECIAL.get(type(command), _arguments)
     arguments = arguments_of(command)
     if isinstance(command, c.GetConfig):
         return Call(function_name(command.name), arguments, True, lambda raw: _option(command.option, raw))

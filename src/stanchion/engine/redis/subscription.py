@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, Self
 
 import redis
@@ -34,6 +36,10 @@ def _event(message: Any, namespace: str) -> Event | None:
     return Event(channel, message["data"].decode("utf-8", "replace"))
 
 
+def _answers(message: Any, mark: str) -> bool:
+    return bool(message["type"] == "pong" and message["data"] == mark.encode())
+
+
 class Subscription:
     """The events of some channels from when it was made, for one caller at a time."""
 
@@ -48,14 +54,17 @@ class Subscription:
     def get(self, timeout: float | None = None) -> Event | None:
         """The next event; None when ``timeout`` seconds pass without one, or once it is closed."""
         deadline = float("inf") if timeout is None else time.monotonic() + timeout
+        asked = None
         while not self._closed:
-            left = max(0.0, min(deadline - time.monotonic(), BOUND))
-            message = self._look(left)
+            late = time.monotonic() >= deadline
+            message = self._look(CONNECT_SECONDS if asked else max(0.0, min(deadline - time.monotonic(), BOUND)))
             event = _event(message, self._namespace)
             if event is not None:
                 return event
-            if message is None and time.monotonic() >= deadline:
-                return None
+            if late and (asked or message is None):
+                if asked and (message is None or _answers(message, asked)):
+                    return None
+                asked = asked or self._ask()
         return None
 
     def __iter__(self) -> Iterator[Event]:
@@ -84,6 +93,13 @@ class Subscription:
         for _ in (*self._channels, *self._patterns):
             self._pubsub.get_message(timeout=CONNECT_SECONDS)  # the server's word that it has begun
 
+    def _ask(self) -> str:
+        """Ask the server for a sign: what was published before comes before it."""
+        mark = secrets.token_hex(4)
+        with suppress(*BROKEN):
+            self._pubsub.ping(mark)
+        return mark
+
     def _look(self, seconds: float) -> Any:
         try:
             return self._pubsub.get_message(timeout=seconds)
@@ -94,11 +110,9 @@ class Subscription:
             return None
 
     def _again(self) -> None:
-        try:
+        with suppress(*BROKEN):  # the next look tries again
             self._pubsub.close()
             self._begin()
-        except BROKEN:
-            pass  # the next look tries again
 
 
 class AsyncSubscription:
@@ -120,14 +134,17 @@ class AsyncSubscription:
 
     async def get(self, timeout: float | None = None) -> Event | None:
         deadline = float("inf") if timeout is None else time.monotonic() + timeout
+        asked = None
         while not self._closed:
-            left = max(0.0, min(deadline - time.monotonic(), BOUND))
-            message = await self._look(left)
+            late = time.monotonic() >= deadline
+            message = await self._look(CONNECT_SECONDS if asked else max(0.0, min(deadline - time.monotonic(), BOUND)))
             event = _event(message, self._namespace)
             if event is not None:
                 return event
-            if message is None and time.monotonic() >= deadline:
-                return None
+            if late and (asked or message is None):
+                if asked and (message is None or _answers(message, asked)):
+                    return None
+                asked = asked or await self._ask()
         return None
 
     async def __aiter__(self) -> AsyncIterator[Event]:
@@ -155,6 +172,12 @@ class AsyncSubscription:
         for _ in (*self._channels, *self._patterns):
             await self._pubsub.get_message(timeout=CONNECT_SECONDS)
 
+    async def _ask(self) -> str:
+        mark = secrets.token_hex(4)
+        with suppress(*BROKEN):
+            await self._pubsub.ping(mark)
+        return mark
+
     async def _look(self, seconds: float) -> Any:
         try:
             return await self._pubsub.get_message(timeout=seconds)
@@ -165,8 +188,6 @@ class AsyncSubscription:
             return None
 
     async def _again(self) -> None:
-        try:
+        with suppress(*BROKEN):
             await self._pubsub.aclose()
             await self._begin()
-        except BROKEN:
-            pass
