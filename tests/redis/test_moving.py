@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
 
 from stanchion import commands as c
 from stanchion.client import moving
 from stanchion.client.moving import fingerprints, migrate, move, parts_of
 from stanchion.client.open import open_engine
-from stanchion.engine.contract import MARK, Holdings
+from stanchion.engine.contract import MARK
 from stanchion.errors import MoveRefused, StoreRefused
+from tests.model.comparing import compare_states, reply_of, same_reply
+from tests.model.drawing import Step, steps
+from tests.model.naive import Naive
 from tests.redis.keys import NOW, Keys
 
 pytestmark = pytest.mark.slow
 
+START = 1000.0
 KINDS = ("sqlite", "redis")
 ROUTES = [(source, target) for source in KINDS for target in KINDS]
 
@@ -206,7 +213,7 @@ def test_an_unsound_source_is_refused(open_as: Any, keys: Keys) -> None:
     keys.redis.zadd("{own}:q:q-work", {"nobody": 1})
     with pytest.raises(MoveRefused, match="fsck"):
         move(own, other)
-    assert other.holdings() == Holdings()
+    assert not other.dump(now=NOW).jobs
 
 
 def test_parts_are_bounded(open_as: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,3 +227,28 @@ def test_parts_are_bounded(open_as: Any, monkeypatch: pytest.MonkeyPatch) -> Non
     numbers = [number for part in parts for number in part.numbers.values()]
     assert all(one < other for one, other in pairwise(numbers))
     assert [jid for part in parts for jid in part.jobs] == list(whole.jobs)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@given(steps)
+def test_any_state_comes_along_and_goes_on(keys: Keys, socket: Path, drawn: list[Step]) -> None:
+    """Random commands, then there and back again: both stores are in the state that the model is in, and go on as it does."""
+    keys.redis.flushdb()
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        urls = ("sqlite://", f"unix://{socket}?namespace=n:", f"sqlite:///{folder}/back.db?durability=fast")
+        first, there, back = (stack.enter_context(closing(open_engine(url))) for url in urls)
+        model, now = Naive(), START
+        for one in drawn:
+            now += one.seconds
+            command = one.aimed(model)
+            assert same_reply(reply_of(first.run, command, now), reply_of(model.run, command, now))
+        move(first, there)
+        move(there, back)
+        for one in drawn:
+            now += one.seconds
+            command = one.aimed(model)
+            expected = reply_of(model.run, command, now)
+            for engine in (there, back):
+                assert same_reply(reply_of(engine.run, command, now), expected), command
+                compare_states(engine.dump(now=now), model.dump(now), command)
+        assert there.check(now=now) == back.check(now=now) == []

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 import redis
@@ -232,3 +235,31 @@ def test_names_are_written_as_the_library_writes_them(keys: Keys) -> None:
     written = keys.redis.eval("return cjson.encode(ARGV)", 0, *odd)
     keys.job("a", throttles=json.dumps(odd))
     assert set_of(keys.dump().jobs["a"]) == written.decode()
+
+
+def test_others_may_be_at_work(queue: Keys, socket: Path) -> None:
+    """While jobs are put and done in a hurry, mending breaks nothing."""
+    other, over = Keys(socket), threading.Event()
+
+    def work() -> None:
+        number = 0
+        while not over.is_set():
+            number += 1
+            depends = (f"busy-{number % 60 - 1}",) if number % 2 else ()
+            other.call(c.Put("busy", f"busy-{number % 60}", "K", tags=("red",), throttles=("wide",), depends=depends))
+            for job in other.call(c.Pop("busy", "w", 2)):
+                other.call(c.Fail(job.jid, "w", "g", "") if number % 5 == 0 else c.Complete(job.jid, "w", "busy"))
+            other.call(c.Unfail("busy", "g", 1))
+
+    with ThreadPoolExecutor(1) as pool:
+        working = pool.submit(work)
+        try:
+            for _ in range(4):
+                queue.run("ZADD $tags 7 green", "ZADD $q:q-work -9 waiting", "SADD $failures none")
+                queue.check(fix=True)
+        finally:
+            over.set()
+        working.result()
+    other.close()
+    assert queue.check() == []
+    assert sum(jid.startswith("busy-") for jid in queue.dump().jobs) == 60

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from stanchion.client.open import open_engine
 from stanchion.client.urls import without_password
 from stanchion.commands import GetConfig
-from stanchion.engine.contract import AS_KEPT, MARK, Engine, Holdings
+from stanchion.engine.contract import MARK, Engine, Holdings, StateDump
 from stanchion.errors import MoveRefused
 from stanchion.records import Job, Record
 
@@ -62,7 +62,7 @@ def move(source: Engine, target: Engine, tell: Callable[[int, int], None] = lamb
 
 def fingerprints(engine: Engine) -> dict[str, str]:
     """Digests of all that a store holds and shows, by what it is. Whether queues are paused is left out."""
-    return _fingerprints(engine, engine.holdings())
+    return _fingerprints(engine.holdings())
 
 
 class _Move:
@@ -78,7 +78,7 @@ class _Move:
         if unsound:
             raise self._refused(f"there are {len(unsound)} findings in the source: see to them first (fsck --repair)")
         whole = self._source.holdings()
-        before = _fingerprints(self._source, whole)
+        before = _fingerprints(whole)
         digest = _digest(before.values())
         self._check_names(whole)
         parts = list(parts_of(whole))
@@ -96,11 +96,12 @@ class _Move:
             known, _, done = mark.partition(" ")
             return int(done) if known == digest else 0  # of another state of the source: from the beginning
         there = self._target.holdings()
-        if there == Holdings():
+        held = [field for field in there.__struct_fields__ if field != "state" and getattr(there, field)]
+        if not held:
             return 0
-        if _fingerprints(self._target, there) == before:
+        if _fingerprints(there) == before:
             return None
-        what = ", ".join(field for field in there.__struct_fields__ if getattr(there, field))
+        what = ", ".join(held)
         raise self._refused(f"the target is not empty: it has {what}")
 
     def _load(self, parts: list[Holdings], done: int, digest: str) -> None:
@@ -121,7 +122,7 @@ class _Move:
 
     def _check_names(self, whole: Holdings) -> None:
         try:
-            msgspec.json.encode(whole)
+            msgspec.json.encode(replace(whole, state=None))
         except UnicodeEncodeError:
             raise self._refused("there is a name in the source that is not UTF-8") from None
 
@@ -182,16 +183,23 @@ def _slices(index: Mapping[str, Mapping[K, V]], most: int) -> Iterator[dict[str,
         yield found
 
 
-def _fingerprints(engine: Engine, whole: Holdings) -> dict[str, str]:
-    state = engine.dump(now=AS_KEPT)
-    queues = {name: replace(queue, paused=False) for name, queue in state.queues.items()}
-    options = {option: value for option, value in state.config.items() if option != MARK}
-    shown = replace(state, queues=queues, config=options)
+def _fingerprints(whole: Holdings) -> dict[str, str]:
+    kept = {field: getattr(whole, field) for field in whole.__struct_fields__ if field != "state"}
     # Of what is tracked, and of the queues, the order is what counts.
-    kept = {field: getattr(whole, field) for field in whole.__struct_fields__}
     kept |= {"tracked": list(whole.tracked), "queues": [name for name, (known, _) in whole.queues.items() if known]}
-    kept |= {f"shown {field}": getattr(shown, field) for field in shown.__struct_fields__}
+    if whole.state is not None:
+        kept |= {f"shown {what}": value for what, value in _shown(whole.state).items()}
     return {what: _digest(_told(value)) for what, value in kept.items()}
+
+
+def _shown(state: StateDump) -> dict[str, Any]:
+    """What collections and indexes say. The records, and what has an order of its own, are compared as they are kept."""
+    return {
+        "queues": {name: replace(queue, paused=False) for name, queue in state.queues.items()},
+        "workers": state.workers,
+        "complete": state.complete,
+        "throttles": state.throttles,
+    }
 
 
 def _told(value: Any) -> Iterator[str]:

@@ -79,7 +79,8 @@ class Holdings(Record, frozen=True):
     ``jobs`` are in the order in which they were put, and ``numbers`` says it in parts. ``tags`` and ``places`` map names to
     jids, with their place in the index, and since when they hold a throttle. ``queues`` says which are known and which paused,
     in the order first seen; ``throttles`` has maximum and end (0: never); ``failed`` the groups, newest first; ``spreads`` the
-    sums of squared distances from the means of waits and runs, which ``stats`` has only the roots of.
+    sums of squared distances from the means of waits and runs, which ``stats`` has only the roots of. ``state`` is what the
+    database shows of all of it at the same moment; parts have none.
     """
 
     jobs: dict[str, Job] = {}
@@ -97,6 +98,7 @@ class Holdings(Record, frozen=True):
     stats: dict[str, dict[int, QueueStats]] = {}
     spreads: dict[str, dict[int, tuple[float, float]]] = {}
     config: dict[str, Any] = {}
+    state: StateDump | None = None
 
 
 MARK = "moving"

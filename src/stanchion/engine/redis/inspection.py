@@ -11,17 +11,21 @@ from stanchion.engine.redis.mending.base import Mending
 from stanchion.engine.redis.mending.entries import mend_entries
 from stanchion.engine.redis.mending.keys import mend_keys
 from stanchion.engine.redis.mending.links import mend_links, mend_releases
-from stanchion.engine.redis.mending.lists import mend_lists
+from stanchion.engine.redis.mending.lists import mend_groups, mend_lists
 from stanchion.engine.redis.mending.records import mend_records, mend_states
 from stanchion.engine.redis.snapshot import Snapshot
 
-STEPS: tuple[Callable[[Snapshot, float], Iterator[Mending]], ...] = (
+Step = Callable[[Snapshot, float], Iterator[Mending]]
+"""Of a snapshot and a time: what is to be mended."""
+
+STEPS: tuple[Step, ...] = (
     lambda snapshot, now: mend_keys(snapshot),
     mend_records,
     mend_states,
     mend_links,
     mend_releases,
     mend_entries,
+    lambda snapshot, now: mend_groups(snapshot),
     lambda snapshot, now: mend_lists(snapshot),
 )
 """What to mend, in this order: each step takes what the ones before have mended for granted."""

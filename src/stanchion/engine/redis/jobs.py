@@ -90,6 +90,14 @@ class Jobs:
         return replace(job, worker="") if job.state == State.STALLED else job
 
 
+def jobs_as_kept(snapshot: Snapshot) -> Jobs:
+    """The jobs as they are kept, whatever time it is."""
+    if "jobs" not in snapshot.made:
+        snapshot.made["jobs"] = Jobs(snapshot, FOR_EVER)
+    found: Jobs = snapshot.made["jobs"]
+    return found
+
+
 def templates_of(snapshot: Snapshot) -> dict[str, RecurringJob]:
     """The recurring jobs; when each is due is in its queue's schedule."""
     found = {}

@@ -92,11 +92,17 @@ def found_at(key: str, type: str) -> Found | None:
     """
     if key in SINGLES:
         return Found(key, "", SINGLES[key] == type)
-    could_be = [kind for kind in reversed(KINDS) if _fits(KINDS[kind], key)]
+    could_be = [kind for kind in _BY_HEAD.get(key.partition(":")[0], ()) if _fits(KINDS[kind], key)]
     for kind in could_be:
         if KINDS[kind].type == type:
             return Found(kind, _name(KINDS[kind], key), True)
     return Found(could_be[0], _name(KINDS[could_be[0]], key), False) if could_be else None
+
+
+_BY_HEAD: dict[str, list[str]] = {}
+"""Kinds by what stands before the first colon, those with an ending first."""
+for _kind in sorted(KINDS, key=lambda kind: not KINDS[kind].suffix):
+    _BY_HEAD.setdefault(KINDS[_kind].prefix.partition(":")[0], []).append(_kind)
 
 
 def _fits(kind: Kind, key: str) -> bool:

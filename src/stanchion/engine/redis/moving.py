@@ -10,7 +10,7 @@ import msgspec
 
 from stanchion.engine.contract import AS_KEPT, MARK, Holdings, StateDump
 from stanchion.engine.redis.dump import dump, in_order, options_of, throttle_expires
-from stanchion.engine.redis.jobs import FOR_EVER, Jobs, number_of
+from stanchion.engine.redis.jobs import jobs_as_kept, number_of
 from stanchion.engine.redis.layout import SHARED_ENDINGS, key_of
 from stanchion.engine.redis.mending.base import Keys
 from stanchion.engine.redis.mending.entries import entries_of, set_of
@@ -50,7 +50,7 @@ def holdings(namespace: str) -> Talk[Holdings]:
 def holdings_of(snapshot: Snapshot) -> Holdings:
     """Everything that a snapshot has."""
     state = dump(snapshot, AS_KEPT)
-    jobs = Jobs(snapshot, FOR_EVER)
+    jobs = jobs_as_kept(snapshot)
     known = in_order(snapshot.get("queues"))
     paused = set(snapshot.get("paused_queues"))
     return Holdings(
@@ -71,6 +71,7 @@ def holdings_of(snapshot: Snapshot) -> Holdings:
         stats=state.stats,
         spreads=_spreads(snapshot, state),
         config={option: value for option, value in sorted(options_of(snapshot).items()) if option != MARK},
+        state=state,
     )
 
 

@@ -1,14 +1,16 @@
 """How a namespace is checked and mended: never by a guess, only by making what is derived agree again with what it is derived from.
 
-Others may be at work meanwhile. So what is found must be found twice, and each change is made only if the records that it is
-derived from are still as they were read.
+Others may be at work meanwhile. So what is found must be found twice, and each change is made only if what it is derived from is
+still as it was read.
 """
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from stanchion.engine.contract import Finding
 from stanchion.engine.redis.dump import engine_time
-from stanchion.engine.redis.inspection import STEPS, inspect
+from stanchion.engine.redis.inspection import STEPS, Step, inspect
 from stanchion.engine.redis.layout import key_of
 from stanchion.engine.redis.mending.base import Mending
 from stanchion.engine.redis.snapshot import Snapshot, Talk, bytes_of, read, read_keys
@@ -16,30 +18,34 @@ from stanchion.engine.redis.snapshot import Snapshot, Talk, bytes_of, read, read
 
 def check(namespace: str, *, fix: bool = False, now: float | None = None) -> Talk[list[Finding]]:
     """Everything that is wrong; with ``fix``, mended as far as that can be. To be held on one connection of its own."""
-    found = yield from _look(namespace, now)
-    if not found:
+    found, now = yield from _look(namespace, now)
+    if found:
+        again, _ = yield from _look(namespace, now)
+        found = [finding for finding in found if finding in again]
+    if not found or not fix:
         return found
-    if not fix:
-        again = yield from _look(namespace, now)
-        return [finding for finding in found if finding in again]
     for step in STEPS:
-        snapshot = yield from read(namespace)
-        for mending in step(snapshot, _time(snapshot, now)):
-            yield from _mend(snapshot, mending)
-    left = {(finding.code, finding.subject) for finding in (yield from _look(namespace, now))}
-    return [
-        Finding(finding.code, finding.subject, finding.message, (finding.code, finding.subject) not in left)
-        for finding in found
-    ]
+        yield from _take(step, namespace, now)
+    left, _ = yield from _look(namespace, now)
+    known = {(finding.code, finding.subject) for finding in left}
+    return [replace(finding, mended=(finding.code, finding.subject) not in known) for finding in found]
 
 
-def _look(namespace: str, now: float | None) -> Talk[list[Finding]]:
-    snapshot = yield from read(namespace)
-    return inspect(snapshot, _time(snapshot, now))
+def _look(namespace: str, now: float | None) -> Talk[tuple[list[Finding], float]]:
+    """What is wrong, and the time as of which that was asked."""
+    snapshot = yield from read(namespace, expiries=True)
+    time = engine_time(snapshot) if now is None else now
+    return inspect(snapshot, time), time
 
 
-def _time(snapshot: Snapshot, now: float | None) -> float:
-    return engine_time(snapshot) if now is None else now
+def _take(step: Step, namespace: str, now: float) -> Talk[None]:
+    """Mend what two looks, one after the other, find to be mended alike."""
+    found = set(step((yield from read(namespace, expiries=True)), now))
+    if found:
+        snapshot = yield from read(namespace, expiries=True)
+        for mending in step(snapshot, now):
+            if mending in found:
+                yield from _mend(snapshot, mending)
 
 
 def _mend(snapshot: Snapshot, mending: Mending) -> Talk[None]:

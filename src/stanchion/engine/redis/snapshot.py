@@ -29,6 +29,8 @@ KEYS_AT_ONCE = 200
 
 Value = dict[str, str] | dict[str, float] | set[str] | list[str]
 
+_LIMITS = "th:"  # old scripts let the server remove them
+
 _GONE = "none"  # the type of a key that is not there
 _SCANS = {"hash": "HSCAN", "set": "SSCAN", "zset": "ZSCAN"}
 _EMPTY: dict[str, type] = {"hash": dict, "set": set, "zset": dict, "list": list}
@@ -45,6 +47,8 @@ class Snapshot:
         """Keys that have another type than they must, and which."""
         self.expiring: dict[str, float] = {}
         """Keys that the server will remove, and when."""
+        self.made: dict[str, Any] = {}
+        """What is made of it once, and asked for often."""
         self._values: dict[str, dict[str, Any]] = {}
 
     def all(self, kind: str) -> dict[str, Any]:
@@ -70,13 +74,13 @@ class Snapshot:
         return found.kind, found.name
 
 
-def read(namespace: str) -> Talk[Snapshot]:
-    """Read everything under a namespace."""
+def read(namespace: str, *, expiries: bool = False) -> Talk[Snapshot]:
+    """Read everything under a namespace; with ``expiries`` also which keys the server will remove, besides limits."""
     snapshot = Snapshot(namespace)
     ((seconds, microseconds),) = yield [("TIME",)]
     snapshot.time = int(seconds) + int(microseconds) / 1e6
     for some in (yield from scan(namespace)):
-        yield from read_keys(snapshot, some)
+        yield from read_keys(snapshot, some, expiries=expiries)
     return snapshot
 
 
@@ -92,13 +96,16 @@ def scan(namespace: str) -> Talk[list[list[bytes]]]:
             return list(_batches(found, KEYS_AT_ONCE))
 
 
-def read_keys(snapshot: Snapshot, keys: Sequence[bytes]) -> Talk[None]:
+def read_keys(snapshot: Snapshot, keys: Sequence[bytes], *, expiries: bool = False) -> Talk[None]:
     """Read what some keys hold, as far as they are there, into the snapshot."""
-    replies = yield [("TYPE", key) for key in keys] + [("PEXPIRETIME", key) for key in keys]
+    limits = bytes_of(snapshot.namespace + _LIMITS)
+    asked = [key for key in keys if expiries or key.startswith(limits)]
+    replies = yield [("TYPE", key) for key in keys] + [("PEXPIRETIME", key) for key in asked]
+    ends = dict(zip(asked, replies[len(keys) :], strict=True))
     open_values: dict[bytes, _Reading] = {}
-    for key, type_name, expires in zip(keys, replies[: len(keys)], replies[len(keys) :], strict=True):
+    for key, type_name in zip(keys, replies, strict=False):
         type_ = _text(type_name)
-        whose = snapshot.note(text_of(key), type_, expires / 1000)
+        whose = snapshot.note(text_of(key), type_, ends.get(key, -1) / 1000)
         if whose:
             open_values[key] = _Reading(type_, key, whose)
     while open_values:

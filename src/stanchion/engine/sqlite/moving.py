@@ -59,6 +59,7 @@ def holdings(tx: Transaction) -> Holdings:
         stats=state.stats,
         spreads=_spreads(tx, state),
         config={option: value for option, value in sorted(settings(tx).items()) if option != MARK},
+        state=state,
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from stanchion.engine.contract import Finding
-from stanchion.engine.redis.jobs import FOR_EVER, Jobs, readable, templates_of
+from stanchion.engine.redis.jobs import jobs_as_kept, readable, templates_of
 from stanchion.engine.redis.mending.base import Keys, Mending, Place
 from stanchion.engine.redis.snapshot import Command, Snapshot
 from stanchion.records import Job
@@ -76,7 +76,7 @@ def mend_entries(snapshot: Snapshot, now: float) -> Iterator[Mending]:
         for name, jids in snapshot.all(kind).items():
             for jid, score in jids.items():
                 listed[jid][kind, name] = score
-    jobs = Jobs(snapshot, FOR_EVER).records
+    jobs = jobs_as_kept(snapshot).records
     for jid in dict.fromkeys([*jobs, *sorted(listed)]):
         yield from _mend_job(snapshot, jid, jobs.get(jid), listed.get(jid, {}))
     yield from _mend_templates(snapshot, now)

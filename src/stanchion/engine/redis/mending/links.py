@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from stanchion.engine.contract import Finding
-from stanchion.engine.redis.jobs import FOR_EVER, Jobs
+from stanchion.engine.redis.jobs import jobs_as_kept
 from stanchion.engine.redis.mending.base import Keys, Mending
 from stanchion.engine.redis.snapshot import Command, Snapshot
 from stanchion.records import Job
@@ -31,7 +31,7 @@ class _Links:
         self._snapshot = snapshot
         self._keys = Keys(snapshot)
         self._now = now
-        self.jobs = Jobs(snapshot, FOR_EVER).records
+        self.jobs = jobs_as_kept(snapshot).records
 
     @cached_property
     def _dependents(self) -> dict[str, set[str]]:
@@ -60,7 +60,8 @@ class _Links:
             told.append(self._keys.command("HSET", ("job", jid), "x-awaited", "1"))
             findings.append(Finding("awaited", jid, "does not know that others wait for it"))
         if commands or told:
-            yield Mending((("job", jid),), (*commands, *told), tuple(findings))
+            watched = (("job", jid), *((kind, jid) for kind in ("dependencies", "dependents", "concerned")))
+            yield Mending(watched, (*commands, *told), tuple(findings))
 
     def _release(self, job: Job) -> Iterator[Command]:
         """A job that waits for nothing any more comes in line: now, or at the time kept for it."""

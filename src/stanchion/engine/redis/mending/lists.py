@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from stanchion.engine.contract import Finding
 from stanchion.engine.redis.dump import day_and_queue, throttle_expires
-from stanchion.engine.redis.jobs import FOR_EVER, Jobs, number_of
+from stanchion.engine.redis.jobs import jobs_as_kept, number_of
 from stanchion.engine.redis.mending.base import Keys, Mending, Place
 from stanchion.engine.redis.mending.entries import set_of
 from stanchion.engine.redis.snapshot import Snapshot
@@ -15,10 +15,15 @@ from stanchion.rules.days import day_of
 from stanchion.states import State
 
 
+def mend_groups(snapshot: Snapshot) -> Iterator[Mending]:
+    """What is wrong with the groups of failed jobs. They are right once every record is."""
+    yield from _Lists(snapshot).groups()
+
+
 def mend_lists(snapshot: Snapshot) -> Iterator[Mending]:
-    """What is wrong with lists and with what is kept of them. It is right once every record and every entry is."""
+    """What is wrong with what is kept of lists. It is right once they, and every record and every entry, are."""
     lists = _Lists(snapshot)
-    yield from lists.groups()
+    yield from lists.names_of_groups()
     yield from lists.tags()
     yield from lists.lines()
     yield from lists.throttles()
@@ -30,25 +35,33 @@ class _Lists:
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
         self._keys = Keys(snapshot)
-        self._jobs = Jobs(snapshot, FOR_EVER)
+        self._jobs = jobs_as_kept(snapshot)
 
     def groups(self) -> Iterator[Mending]:
-        """A group lists its failed jobs, the newest first, each once; and there is a set of all groups."""
-        wanted: dict[str, list[str]] = defaultdict(list)
-        for jid, job in self._jobs.records.items():
-            if job.state == State.FAILED and job.failure:
-                wanted[job.failure.group].append(jid)
-        there = self._snapshot.all("failed")
+        """A group lists its failed jobs, the newest first, each once."""
+        wanted, there = self._failed_by_group(), self._snapshot.all("failed")
         for group in sorted(wanted.keys() | there.keys()):
             if Counter(wanted.get(group, [])) != Counter(there.get(group, [])):
-                yield self._rewrite_group(group, wanted.get(group, []))
-        yield from self._set(("failures", ""), wanted.keys(), "group-list", "groups of failed jobs")
+                yield self._rewrite_group(group, wanted.get(group, []), there.get(group, []))
 
-    def _rewrite_group(self, group: str, jids: list[str]) -> Mending:
+    def names_of_groups(self) -> Iterator[Mending]:
+        """There is a set of all groups."""
+        groups, what = self._failed_by_group().keys(), "groups of failed jobs"
+        yield from self._set(("failures", ""), groups, lambda group: ("failed", group), "group-list", what)
+
+    def _failed_by_group(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = defaultdict(list)
+        for jid, job in self._jobs.records.items():
+            if job.state == State.FAILED and job.failure:
+                found[job.failure.group].append(jid)
+        return found
+
+    def _rewrite_group(self, group: str, wanted: list[str], there: list[str]) -> Mending:
         commands = [self._keys.command("DEL", ("failed", group))]
-        if jids:
-            commands.append(self._keys.command("RPUSH", ("failed", group), *self._jobs.newest_failed_first(jids)))
-        return Mending((("failed", group), *(("job", jid) for jid in jids)), tuple(commands))
+        if wanted:
+            commands.append(self._keys.command("RPUSH", ("failed", group), *self._jobs.newest_failed_first(wanted)))
+        watched = (("job", jid) for jid in dict.fromkeys((*wanted, *there)))
+        return Mending((("failed", group), *watched), tuple(commands))
 
     def tags(self) -> Iterator[Mending]:
         """How many jobs bear each tag is kept."""
@@ -70,14 +83,17 @@ class _Lists:
                 queues[throttle].add(job.queue)
             if job.state == State.THROTTLED:
                 sets[job.queue].add(set_of(job))
-        for kind, wanted, what in (("lines", queues, "queues in line"), ("sets", sets, "sets of throttles")):
+        for kind, kept, wanted, what in (
+            ("lines", "line", queues, "queues in line"),
+            ("sets", "held", sets, "sets of throttles that wait"),
+        ):
             for name in sorted(wanted.keys() | self._snapshot.all(kind).keys()):
-                yield from self._set((kind, name), wanted.get(name, set()), "throttle-list", what)
+                yield from self._set((kind, name), wanted.get(name, set()), _part_of(kept, name), "throttle-list", what)
 
     def throttles(self) -> Iterator[Mending]:
         """Which throttles have a limit, and when limits end, is kept."""
         limits = self._snapshot.all("throttle")
-        yield from self._set(("x:throttles", ""), limits.keys(), "throttle-list", "limits")
+        yield from self._set(("x:throttles", ""), limits.keys(), lambda name: ("throttle", name), "throttle-list", "limits")
         ends = {name: expires for name in limits if (expires := throttle_expires(self._snapshot, name))}
         yield from self._scores("x:expiring", ends, "throttle-list", "limits that end")
 
@@ -109,11 +125,15 @@ class _Lists:
                 command = self._keys.command("HSET", ("counters", name), "failed", str(failed[found]))
                 yield Mending((("counters", name),), (command,))
 
-    def _set(self, place: Place, wanted: Iterable[str], code: str, what: str) -> Iterator[Mending]:
-        commands = tuple(self._keys.make(place, set(self._snapshot.get(*place)), set(wanted)))
-        if commands:
-            subject = place[1] or place[0]
-            yield Mending((place,), commands, (Finding(code, subject, f"has not the {what} that there are"),))
+    def _set(
+        self, place: Place, wanted: Iterable[str], kept_in: Callable[[str], Place], code: str, what: str
+    ) -> Iterator[Mending]:
+        """Let a set have all that there is. Each member is watched where it is kept: it may come or go meanwhile."""
+        there, needed = set(self._snapshot.get(*place)), set(wanted)
+        finding = Finding(code, place[1] or place[0], f"has not the {what} that there are")
+        for member in sorted(there ^ needed):
+            command = self._keys.command("SADD" if member in needed else "SREM", place, member)
+            yield Mending((kept_in(member),), (command,), (finding,))
 
     def _scores(self, kind: str, wanted: Mapping[str, float], code: str, what: str) -> Iterator[Mending]:
         there = self._snapshot.get(kind)
@@ -126,3 +146,8 @@ class _Lists:
         if commands:
             finding = Finding(code, kind, f"has not the {what} that there are")
             yield Mending(((kind, ""),), tuple(commands), (finding,))
+
+
+def _part_of(kind: str, name: str) -> Callable[[str], Place]:
+    """Where a kind keeps what there is of a name, by the other part of its key."""
+    return lambda other: (kind, f"{name}\0{other}")

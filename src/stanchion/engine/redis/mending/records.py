@@ -9,7 +9,7 @@ import msgspec
 
 from stanchion.engine.contract import Finding
 from stanchion.engine.invariants import SET_ASIDE
-from stanchion.engine.redis.jobs import FOR_EVER, Jobs, number_of, readable
+from stanchion.engine.redis.jobs import jobs_as_kept, number_of, readable
 from stanchion.engine.redis.layout import BY_QUEUE
 from stanchion.engine.redis.mending.base import Keys, Mending, text_of
 from stanchion.engine.redis.mending.problems import SERIOUS, bad_entries, problems_of_job, problems_of_template
@@ -28,7 +28,7 @@ _LOST = "?"
 
 def mend_records(snapshot: Snapshot, now: float) -> Iterator[Mending]:
     """What of records cannot be read."""
-    for job in Jobs(snapshot, FOR_EVER).records.values():
+    for job in jobs_as_kept(snapshot).records.values():
         yield from _mend_job(snapshot, job, now)
     for jid, raw in sorted(snapshot.all("template").items()):
         yield from _mend_template(snapshot, jid, raw)
@@ -36,7 +36,7 @@ def mend_records(snapshot: Snapshot, now: float) -> Iterator[Mending]:
 
 def mend_states(snapshot: Snapshot, now: float) -> Iterator[Mending]:
     """What of records does not follow from the states that they say."""
-    for job in Jobs(snapshot, FOR_EVER).records.values():
+    for job in jobs_as_kept(snapshot).records.values():
         raw = snapshot.get("job", job.jid)
         if not problems_of_job(raw):
             yield from _by_state(snapshot, job, raw, now)
