@@ -2,6 +2,7 @@
 -- their defaults are not sent.
 
 local NONE = '\0'
+local EMPTY = {} -- nobody changes a list that was read
 
 local Arguments = {}
 Arguments.__index = Arguments
@@ -23,6 +24,7 @@ end
 
 -- A number, or nil where none was given.
 function Arguments:number()
+  if self.at > self.last then return nil end
   local value = self:text()
   return value and tonumber(value)
 end
@@ -31,6 +33,7 @@ function Arguments:flag() return self:text() == '1' end
 
 -- A list of names, or nil where none was given.
 function Arguments:optional_names()
+  if self.at > self.last then return nil end
   local count = self:number()
   if not count then return nil end
   local names = {}
@@ -39,7 +42,10 @@ function Arguments:optional_names()
   return names
 end
 
-function Arguments:names() return self:optional_names() or {} end
+function Arguments:names()
+  if self.at > self.last then return EMPTY end
+  return self:optional_names() or EMPTY
+end
 
 -- A reader of the arguments of a part, which are preceded by their number.
 function Arguments:part()

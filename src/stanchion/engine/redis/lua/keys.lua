@@ -5,7 +5,7 @@ local context = use('context')
 local keys = {}
 
 -- A jid or throttle that ends so would share its key with a collection of another.
-local SUFFIXES = { job = { '-history', '-dependencies', '-dependents' }, throttle = { '-locks', '-pending' } }
+local SHARED = { job = { history = true, dependencies = true, dependents = true }, throttle = { locks = true, pending = true } }
 
 local function one_name(prefix, suffix)
   suffix = suffix or ''
@@ -65,9 +65,8 @@ function keys.day(kind, day_and_queue) return context.namespace .. 's:' .. kind 
 
 -- The ending of a name that cannot be one, or nil.
 function keys.shared_ending(kind, name)
-  for _, suffix in ipairs(SUFFIXES[kind]) do
-    if string.sub(name, -#suffix) == suffix then return suffix end
-  end
+  local ending = string.match(name, '%-(%l+)$')
+  if ending and SHARED[kind][ending] then return '-' .. ending end
 end
 
 return keys

@@ -8,5 +8,5 @@ return function(args)
     jid = args:text(), queue = args:text(), worker = args:text(), delay = args:number() or 0, group = args:text(),
     message = args:text(), attempt = args:number(),
   }
-  return settling.retry(records.held(command.jid, command.worker, command.attempt), command)
+  return settling.retry(records.held_whole(command.jid, command.worker, command.attempt), command)
 end

@@ -59,7 +59,6 @@ function ending.fail(job, group, message, worker)
   events.log('failed', 'jid', job.jid, 'worker', worker, 'group', group, 'message', message)
   events.tell_trackers(job.jid, 'failed')
   job.state = 'failed'
-  job.hash['x-group'], job.hash['x-failed'] = group, context.now
 end
 
 -- Remove a job's record, with all that belongs to it alone.

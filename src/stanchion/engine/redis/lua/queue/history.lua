@@ -31,6 +31,7 @@ end
 
 -- Drop the oldest entries behind the first, beyond the limit.
 local function trim(key, length, limit)
+  if length <= limit then return end
   local excess = retention.history_excess(length, limit)
   if excess == 0 then return end
   local first = call('lindex', key, 0)
@@ -48,8 +49,10 @@ function history.extend(job, limit, entry)
     call('rpush', key, entry)
   end
   entries[#entries + 1] = entry
-  trim(key, #entries, limit)
-  for _ = 1, retention.history_excess(#entries, limit) do table.remove(entries, 2) end
+  if #entries > limit then
+    trim(key, #entries, limit)
+    for _ = 1, retention.history_excess(#entries, limit) do table.remove(entries, 2) end
+  end
   return entries
 end
 

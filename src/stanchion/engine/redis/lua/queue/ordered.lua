@@ -84,7 +84,23 @@ local function page(command, key, offset, count, before)
   return found
 end
 
--- Highest score first: the line of a queue, or of a throttle.
+-- The members of a flat list of members and scores, at most so many; nil if two of them are equal.
+local function all_different(flat, count)
+  local members = {}
+  for index = 1, #flat, 2 do
+    if flat[index + 1] == flat[index + 3] then return nil end
+    if #members < count then members[#members + 1] = flat[index] end
+  end
+  return members
+end
+
+-- The first of a line: highest score first. Mostly no two are equal, and there is nothing to decide.
+function ordered.first(key, count)
+  local members = all_different(call('zrevrange', key, 0, count, 'withscores'), count)
+  return members or page('zrevrange', key, 0, count, by_ready_and_seq)
+end
+
+-- A page of a line, of a queue or a throttle.
 function ordered.line(key, offset, count) return page('zrevrange', key, offset, count, by_ready_and_seq) end
 
 -- Lowest score first: locks, schedules, those that are held back.

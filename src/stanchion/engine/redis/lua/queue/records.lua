@@ -17,61 +17,72 @@ local STATES = {
   waiting = true, scheduled = true, depends = true, throttled = true,
   running = true, stalled = true, failed = true, complete = true,
 }
--- What settling a job asks about it, and what moving and removing it do: all but what may be long.
-local HELD = {
-  'state', 'queue', 'worker', 'throttles', 'x-attempt', 'x-popped', 'x-awaited', 'x-seq', 'priority', 'retries', 'remaining',
-  'x-policy',
-}
-local ANY = {
-  'klass', 'tags', 'expires', 'grace', 'time', 'x-ready', 'x-due', 'x-group', 'x-failed', unpack(HELD),
+-- All fields but those that may be long.
+local FIELDS = {
+  'state', 'queue', 'worker', 'priority', 'retries', 'remaining', 'tags', 'throttles', 'expires', 'grace', 'time',
+  'x-ready', 'x-seq', 'x-due', 'x-popped', 'x-attempt', 'x-policy', 'x-awaited', 'x-group', 'x-failed', 'klass',
 }
 local NUMBERS = { 'priority', 'retries', 'remaining', 'expires', 'time', 'x-ready', 'x-seq', 'x-due', 'x-popped', 'x-attempt' }
 
 -- The job of a table of fields.
 function records.of(jid, hash)
-  local retries = finite(hash.retries) or records.RETRIES
+  local retries = hash.retries and finite(hash.retries) or records.RETRIES
   local throttles = texts.names(hash.throttles)
+  local time = hash.time and finite(hash.time) or 0
   return {
     jid = jid,
     hash = hash,
     state = STATES[hash.state] and hash.state or 'failed',
     queue = hash.queue or '',
     worker = hash.worker or '',
-    priority = finite(hash.priority) or 0,
+    priority = hash.priority and finite(hash.priority) or 0,
     retries = retries,
-    remaining = finite(hash.remaining) or retries,
+    remaining = hash.remaining and finite(hash.remaining) or retries,
     tags = hash.tags,
     throttles = throttles,
     throttled = #throttles > 0,
-    expires = finite(hash.expires) or 0,
+    expires = hash.expires and finite(hash.expires) or 0,
     grace = hash.grace == '1',
-    ready = finite(hash['x-ready']) or finite(hash.time) or 0,
-    seq = finite(hash['x-seq']) or 0,
-    due = finite(hash['x-due']) or 0,
-    popped = finite(hash['x-popped']) or finite(hash.time) or 0,
-    attempt = finite(hash['x-attempt']) or 0,
+    ready = hash['x-ready'] and finite(hash['x-ready']) or time,
+    seq = hash['x-seq'] and finite(hash['x-seq']) or 0,
+    due = hash['x-due'] and finite(hash['x-due']) or 0,
+    popped = hash['x-popped'] and finite(hash['x-popped']) or time,
+    attempt = hash['x-attempt'] and finite(hash['x-attempt']) or 0,
     policy = hash['x-policy'] or 'wait',
     awaited = hash['x-awaited'] == '1' or not hash['x-seq'],
   }
 end
 
-local function read(jid, fields)
-  local values = call('hmget', keys.job(jid), unpack(fields))
-  local hash, found = {}, false
-  for index = 1, #fields do
-    local value = values[index]
-    if value then
-      hash[fields[index]] = value
-      found = true
-    end
-  end
-  return found and records.of(jid, hash) or nil
-end
-
 -- The job, without its data and result, or nil.
 function records.find(jid)
-  if call('exists', keys.job(jid)) == 0 then return nil end
-  return read(jid, ANY)
+  local key = keys.job(jid)
+  if call('exists', key) == 0 then return nil end
+  local values, hash = call('hmget', key, unpack(FIELDS)), {}
+  for index, field in ipairs(FIELDS) do
+    if values[index] then hash[field] = values[index] end
+  end
+  return records.of(jid, hash)
+end
+
+-- As much of a job as most ways to settle it need to know, or nil.
+local function glance(jid)
+  local found = call(
+    'hmget', keys.job(jid), 'state', 'queue', 'worker', 'throttles', 'x-attempt', 'x-popped', 'x-awaited', 'x-seq'
+  )
+  if not found[1] and not found[2] then return nil end
+  local throttles = texts.names(found[4])
+  return {
+    jid = jid,
+    state = STATES[found[1]] and found[1] or 'failed',
+    queue = found[2] or '',
+    worker = found[3] or '',
+    throttles = throttles,
+    throttled = #throttles > 0,
+    attempt = found[5] and finite(found[5]) or 0,
+    popped = found[6] and finite(found[6]) or context.now,
+    awaited = found[7] == '1' or not found[8],
+    seq = found[8] and finite(found[8]) or 0,
+  }
 end
 
 -- The job with all of its fields, or nil.
@@ -87,21 +98,29 @@ function records.require(jid)
   return records.find(jid) or replies.refuse('job-not-found', 'jid', jid)
 end
 
-function records.running(jid)
-  local job = read(jid, HELD) or replies.refuse('job-not-found', 'jid', jid)
-  if job.state ~= 'running' then replies.refuse('job-not-running', 'jid', jid, 'state', job.state) end
+local function check_running(job)
+  if job.state ~= 'running' then replies.refuse('job-not-running', 'jid', job.jid, 'state', job.state) end
   return job
 end
 
--- The job, which the worker must hold, in its present attempt if one is named.
-function records.held(jid, worker, attempt)
-  local job = records.running(jid)
-  if job.worker ~= worker then replies.refuse('lock-lost', 'jid', jid, 'worker', worker, 'holder', job.worker) end
+function records.running(jid) return check_running(records.require(jid)) end
+
+local function check_held(job, worker, attempt)
+  check_running(job)
+  if job.worker ~= worker then replies.refuse('lock-lost', 'jid', job.jid, 'worker', worker, 'holder', job.worker) end
   if attempt and attempt ~= job.attempt then
-    replies.refuse('lock-lost', 'jid', jid, 'worker', worker, 'holder', 'attempt ' .. job.attempt)
+    replies.refuse('lock-lost', 'jid', job.jid, 'worker', worker, 'holder', 'attempt ' .. job.attempt)
   end
   return job
 end
+
+-- A job that the worker must hold, in its present attempt if one is named: as much of it as completing or failing it needs.
+function records.held(jid, worker, attempt)
+  return check_held(glance(jid) or replies.refuse('job-not-found', 'jid', jid), worker, attempt)
+end
+
+-- The same with all that is known of it, for when it goes on.
+function records.held_whole(jid, worker, attempt) return check_held(records.require(jid), worker, attempt) end
 
 -- What is wrong with a job that a worker should get, or nil.
 function records.problem(job)

@@ -32,7 +32,8 @@ end
 
 -- Everything that can be wrong with a completion; the job with it.
 function settling.check_complete(command)
-  local job = records.held(command.jid, command.worker, command.attempt)
+  local held = command.next and records.held_whole or records.held
+  local job = held(command.jid, command.worker, command.attempt)
   if job.queue ~= command.queue then
     replies.refuse('wrong-queue', 'jid', job.jid, 'queue', command.queue, 'actual', job.queue)
   end

@@ -12,21 +12,43 @@ local finite = use('texts').finite
 
 local statistics = {}
 
-local function name_of(day, queue) return string.format('%.0f', day) .. ':' .. queue end
+local known_day, known_text -- the text of a day is asked for again and again
+
+local function name_of(day, queue)
+  if day ~= known_day then known_day, known_text = day, string.format('%.0f:', day) end
+  return known_text .. queue
+end
 
 local function know_day(day, name)
   call('zadd', keys.days(), day, name)
 end
 
--- How many durations fall into each bucket, and the labels of those.
-local function counted(durations)
-  local counts, labels = {}, {}
+local function know(day, name)
+  know_day(day, name)
+  call('zadd', keys.histograms(), day, name)
+end
+
+local function record_one(key, seconds)
+  local label = histogram.bucket(seconds)
+  local found = call('hmget', key, 'total', 'mean', 'vk', label)
+  local total, mean, squares =
+    moments.add(finite(found[1]) or 0, finite(found[2]) or 0, finite(found[3]) or 0, seconds)
+  call('hset', key, 'total', total, 'mean', mean, 'vk', squares, label, (finite(found[4]) or 0) + 1)
+  return not found[1]
+end
+
+local function record_many(key, durations)
+  local found = call('hmget', key, 'total', 'mean', 'vk')
+  local total, mean, squares = finite(found[1]) or 0, finite(found[2]) or 0, finite(found[3]) or 0
+  local counts = {}
   for index = 1, #durations do
     local label = histogram.bucket(durations[index])
-    if not counts[label] then labels[#labels + 1] = label end
     counts[label] = (counts[label] or 0) + 1
+    total, mean, squares = moments.add(total, mean, squares, durations[index])
   end
-  return counts, labels
+  call('hset', key, 'total', total, 'mean', mean, 'vk', squares)
+  for label, count in pairs(counts) do call('hincrby', key, label, count) end
+  return not found[1]
 end
 
 -- Count durations, in seconds, among today's of the queue. The kind is wait or run.
@@ -34,20 +56,13 @@ function statistics.record(kind, queue, durations)
   local day = days.day_of(context.now)
   local name = name_of(day, queue)
   local key = keys.day(kind, name)
-  local counts, labels = counted(durations)
-  local found = call('hmget', key, 'total', 'mean', 'vk', unpack(labels))
-  local total, mean, squares = finite(found[1]) or 0, finite(found[2]) or 0, finite(found[3]) or 0
-  for _, seconds in ipairs(durations) do total, mean, squares = moments.add(total, mean, squares, seconds) end
-  local fields = { 'total', total, 'mean', mean, 'vk', squares }
-  for index, label in ipairs(labels) do
-    fields[#fields + 1] = label
-    fields[#fields + 1] = (finite(found[3 + index]) or 0) + counts[label]
+  local is_new
+  if #durations == 1 then
+    is_new = record_one(key, durations[1])
+  else
+    is_new = record_many(key, durations)
   end
-  call('hset', key, unpack(fields))
-  if not found[1] then
-    know_day(day, name)
-    call('zadd', keys.histograms(), day, name)
-  end
+  if is_new then know(day, name) end
 end
 
 -- Count something today: retries, failures, or failed.

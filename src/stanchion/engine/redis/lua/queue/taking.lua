@@ -156,7 +156,7 @@ local function take(queue, count, into)
   local before, passed_over, key = #into, 0, keys.work(queue)
   while #into - before < count and passed_over < PASSED_OVER do
     local wanted = count - (#into - before)
-    local jids = ordered.line(key, 0, wanted)
+    local jids = ordered.first(key, wanted)
     passed_over = passed_over + admitted(key, jids, queue, 'waiting', wanted, into)
     if #jids < wanted and not throttles.let_in_queue(queue) then return end
   end
