@@ -158,7 +158,7 @@ def test_jobs_of_old_scripts_are_read_as_found(keys: Keys) -> None:
     keys.redis.hset("ql:j:old", mapping={"jid": "old", "klass": "k", "data": "{}", "queue": "q", "state": "waiting"})
     keys.redis.hset("ql:j:old", mapping={"time": repr(NOW - 6), "history": json.dumps(old), "expires": "0", "worker": ""})
     keys.redis.hset("ql:j:old", mapping={"priority": "1", "failure": "{}", "tags": "{}", "throttles": '["ql:q:q"]'})
-    keys.redis.rpush("ql:j:old-history", json.dumps([int(NOW), "put", {"queue": "q"}]))
+    keys.redis.rpush("ql:j:old-history", json.dumps([int(NOW), "put", {"queue": "q"}]), json.dumps([int(NOW), "timed-out"]))
     keys.redis.zadd("ql:q:q-work", {"old": score(1, NOW - 6), "first": float("inf")})
     keys.redis.hset("ql:j:sched", mapping={"queue": "q", "state": "scheduled", "klass": "k", "data": "{}"})
     keys.redis.zadd("ql:q:q-scheduled", {"sched": NOW + 9})
@@ -174,6 +174,7 @@ def test_jobs_of_old_scripts_are_read_as_found(keys: Keys) -> None:
         ("failed", NOW - 7, {"worker": "w"}),
         ("put", NOW - 6, {"q": "q"}),
         ("put", NOW, {"queue": "q"}),
+        ("timed-out", NOW, {}),
     ]
     assert (job.ready_at, job.retries, job.tags, job.failure, job.attempt) == (NOW - 6, 5, (), None, 0)
     assert state.jobs["sched"].due == NOW + 9

@@ -214,6 +214,7 @@ def test_old_data_is_adopted(keys: Keys) -> None:
     keys.redis.hset("ql:j:b", mapping={**old, "state": "stalled", "worker": "w"})
     keys.redis.hset("ql:j:c", mapping={**old, "state": "waiting", "throttles": '["ql:q:q"]'})
     keys.redis.zadd("ql:q:q-work", {"b": float("inf"), "c": -5 / 1e10})
+    keys.redis.rpush("ql:j:b-history", '[6,"popped",{"worker":"w"}]', '[7,"timed-out"]')
     codes = {
         "group-by-record",
         "unlisted-statistics",
@@ -225,6 +226,7 @@ def test_old_data_is_adopted(keys: Keys) -> None:
     assert {code for code, _, _ in found(keys)} == codes
     assert all(mended for _, _, mended in found(keys, fix=True))
     assert found(keys) == set()
+    assert [entry.what for entry in keys.dump().jobs["b"].history] == ["put", "popped", "timed-out"]
     assert [job.jid for job in keys.call(c.Pop("q", "w", 5))] == ["b", "c"]
     assert keys.call(c.Unfail("q", "g", 5)) == 1
     assert found(keys) == set()

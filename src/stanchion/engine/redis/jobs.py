@@ -70,7 +70,7 @@ class Jobs:
         job = replies.job_of(
             jid,
             {field: readable(text) for field, text in raw.items()},
-            tuple(map(readable, snapshot.get("history", jid))),
+            tuple(map(entry, snapshot.get("history", jid))),
             tuple(snapshot.get("dependencies", jid)),
             tuple(snapshot.get("dependents", jid)),
             jid in snapshot.get("tracked"),
@@ -106,6 +106,11 @@ def templates_of(snapshot: Snapshot) -> dict[str, RecurringJob]:
         due = snapshot.get("recur", fields.get("queue", "")).get(jid, 0.0)
         found[jid] = replies.recurring_of(fields, float(due))
     return found
+
+
+def entry(text: str) -> str:
+    """An entry of a history, readable. Old scripts leave out the third part where it is empty."""
+    return readable(f"{text[:-1]},{{}}]" if text.endswith('"]') else text)
 
 
 def readable(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from stanchion.engine.redis import replies
-from stanchion.engine.redis.jobs import number_of, readable
+from stanchion.engine.redis.jobs import entry, number_of, readable
 from stanchion.states import State
 
 SERIOUS = frozenset(
@@ -49,7 +49,7 @@ def problems_of_template(raw: Mapping[str, str]) -> dict[str, str]:
 
 def bad_entries(history: Iterable[str]) -> list[str]:
     """What in a history is no entry."""
-    return [text for text in history if not replies.job_of("", {}, (readable(text),)).history]
+    return [text for text in history if not replies.job_of("", {}, (entry(text),)).history]
 
 
 def _failing(raw: Mapping[str, str], tests: Mapping[str, Callable[[str], bool]]) -> dict[str, str]:
