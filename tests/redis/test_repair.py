@@ -55,6 +55,7 @@ MENDABLE = {
     "line of the wrong type": (["DEL $q:q-work", "LPUSH $q:q-work x"], "wrong-type"),
     "options of the wrong type": (["DEL $config", "SET $config x"], "wrong-type"),
     "history of the wrong type": (["DEL $j:waiting-history", "SET $j:waiting-history x"], "wrong-type"),
+    "tokens of the wrong type": (["SET $x:tokens:m1 x"], "wrong-type"),
     "a job that will go": (["EXPIRE $j:waiting 100"], "expires"),
     "a limit that will go": ([f"EXPIREAT $th:narrow {int(NOW) * 2}"], "expires"),
     "an index that will go": (["EXPIRE $t:red 100"], "expires"),

@@ -47,6 +47,8 @@ KINDS: dict[str, Kind] = {
     "held": Kind("zset", "x:held:"),
     "sets": Kind("set", "x:sets:"),
     "concerned": Kind("set", "x:concerned:"),
+    "tokens": Kind("hash", "x:tokens:"),
+    "wake": Kind("list", "x:wake:"),
 }
 """Kinds of which there is a key for each name. A name of two parts has a NUL between them."""
 
@@ -65,8 +67,12 @@ SINGLES: dict[str, str] = {
     "x:expiring": "zset",
     "x:days": "zset",
     "x:histograms": "zset",
+    "x:generations": "zset",
 }
 """Kinds that are one key, and its type."""
+
+UNREAD = frozenset({"tokens", "wake", "x:generations"})
+"""Kinds that are no part of the state."""
 
 SHARED_ENDINGS: dict[str, tuple[str, ...]] = {
     "job": ("-history", "-dependencies", "-dependents"),

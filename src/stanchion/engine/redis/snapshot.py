@@ -12,7 +12,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, TypeVar
 
-from stanchion.engine.redis.layout import found_at
+from stanchion.engine.redis.layout import UNREAD, found_at
 
 R = TypeVar("R")
 
@@ -71,7 +71,7 @@ class Snapshot:
         if not found.sound:
             self.wrong[key] = type
             return None
-        return found.kind, found.name
+        return None if found.kind in UNREAD else (found.kind, found.name)
 
 
 def read(namespace: str, *, expiries: bool = False) -> Talk[Snapshot]:
