@@ -20,19 +20,7 @@ def socket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The socket of a real server, for each process of the test run its own."""
     folder = tmp_path_factory.mktemp("server")
     path = folder / "s"
-    command = [
-        get_binary_path(),
-        "--port",
-        "0",
-        "--unixsocket",
-        path,
-        "--dir",
-        folder,
-        "--save",
-        "",
-        "--logfile",
-        folder / "log",
-    ]
+    options = ("--port", "0", "--unixsocket", path, "--dir", folder, "--save", "", "--logfile", folder / "log")
     with subprocess.Popen([binaries()["valkey"], *options]) as process:
         try:
             with redis.Redis(unix_socket_path=str(path)) as connection:
