@@ -15,6 +15,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if "```python" in page.read_text()]
+FILE = re.compile(r"Write `(\w+\.py)`:\n\n$")
 BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n```output\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 
@@ -25,12 +26,15 @@ class Block(NamedTuple):
     line: int
     code: str
     output: str | None
+    file: str | None
+    """The file that the reader is told to write it to: then it is imported, not run."""
 
 
 def blocks(page: Path) -> Iterator[Block]:
     text = page.read_text()
     for found in BLOCK.finditer(text):
-        yield Block(text.count("\n", 0, found.start()) + 2, found[1], found[2])
+        file = FILE.search(text, max(0, found.start() - 50), found.start())
+        yield Block(text.count("\n", 0, found.start()) + 2, found[1], found[2], file[1] if file else None)
 
 
 @pytest.fixture
@@ -38,16 +42,23 @@ def page_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mod
     """A module for the names of one page, in an empty folder."""
     module = ModuleType("page")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    known = set(sys.modules)
     monkeypatch.delenv("STANCHION_URL", raising=False)
     monkeypatch.setitem(sys.modules, "page", module)
     yield module
     for app in [value for value in vars(module).values() if type(value).__name__ in ("App", "Client")]:
         app.close()
+    for name in [name for name in sys.modules.keys() - known if (tmp_path / f"{name}.py").exists()]:
+        del sys.modules[name]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_examples_of_a_page_run(page: Path, page_module: ModuleType) -> None:
     for block in blocks(page):
+        if block.file:
+            Path(block.file).write_text(block.code)
+            continue
         printed = io.StringIO()
         code = compile("\n" * (block.line - 1) + block.code, str(page), "exec")
         with contextlib.redirect_stdout(printed):
