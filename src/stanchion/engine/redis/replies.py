@@ -33,6 +33,7 @@ RETRIES = 5
 
 _names = msgspec.json.Decoder(tuple[str, ...])
 _entry = msgspec.json.Decoder(tuple[float, str, dict[str, Any]])
+_short_entry = msgspec.json.Decoder(tuple[float, str])
 _old_entries = msgspec.json.Decoder(list[dict[str, Any]])
 _failure = msgspec.json.Decoder(Failure)
 
@@ -229,7 +230,11 @@ def _put_alone(fields: Fields) -> tuple[HistoryEntry, ...]:
 
 
 def _entry_of(value: str) -> HistoryEntry:
-    when, what, more = _entry.decode(value)
+    """An entry; old scripts leave the third part out where there is no more to say."""
+    try:
+        when, what, more = _entry.decode(value)
+    except msgspec.ValidationError:
+        (when, what), more = _short_entry.decode(value), {}
     return HistoryEntry(what, when, more)
 
 

@@ -37,6 +37,12 @@ function texts.names(text)
   return names, true
 end
 
+-- The fields of a JSON object of texts and numbers; none where it cannot be read.
+function texts.fields(text)
+  local ok, fields = pcall(cjson.decode, text or '')
+  return ok and type(fields) == 'table' and fields or {}
+end
+
 -- An object as JSON, from pairs of a key and a JSON text.
 function texts.object(...)
   local parts = {}

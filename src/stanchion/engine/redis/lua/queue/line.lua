@@ -6,6 +6,7 @@ local events = use('queue/events')
 local keys = use('keys')
 local ordered = use('queue/ordered')
 local statistics = use('queue/statistics')
+local texts = use('texts')
 local throttles = use('queue/throttles')
 local wake = use('queue/wake')
 
@@ -46,12 +47,19 @@ function line.stand(job, where, nudge)
   line.enter(job, nudge)
 end
 
+-- The group of a failed job, and when it failed. Old scripts have both in the failure only.
+local function failure_of(job)
+  local group, failed_at = job.hash['x-group'], tonumber(job.hash['x-failed'])
+  if group then return group, failed_at end
+  local failure = texts.fields(call('hget', keys.job(job.jid), 'failure'))
+  return failure.group, tonumber(failure.when)
+end
+
 local function leave_failed(job)
-  local group = job.hash['x-group']
-  if not group then return end
+  local group, failed_at = failure_of(job)
+  if type(group) ~= 'string' then return end
   call('lrem', keys.failed(group), 1, job.jid)
   if call('llen', keys.failed(group)) == 0 then call('srem', keys.failures(), group) end
-  local failed_at = tonumber(job.hash['x-failed'])
   if failed_at then statistics.uncount_failed(job.queue, failed_at) end
 end
 

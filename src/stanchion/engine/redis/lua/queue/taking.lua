@@ -49,9 +49,11 @@ end
 local function usable(jid, queue, state)
   local job = records.find_whole(jid)
   if not job then return nil end
-  if (job.state ~= state or job.queue ~= queue) and is_where_it_says(job) then return nil end
+  -- Old scripts have jobs that were timed out by hand in the line, before all others.
+  local fits = job.queue == queue and (job.state == state or (state == 'waiting' and job.state == 'stalled'))
+  if not fits and is_where_it_says(job) then return nil end
   local reason = records.problem(job)
-  if not reason and (job.state ~= state or job.queue ~= queue) then
+  if not reason and not fits then
     reason = 'its record says that it is ' .. job.state .. ' in "' .. job.queue .. '"'
   end
   if reason then
