@@ -1,11 +1,19 @@
 -- Texts of JSON, made by hand: user data is never decoded or encoded, only names and messages are, as strings.
 
+local context = use('context')
+
 local NONE = {} -- nobody changes a list that was read
 
 local texts = {}
 
 -- A string as JSON.
 function texts.quote(text) return cjson.encode(text) end
+
+-- A time as text: to the microsecond, as the clock has it, or exactly, if the caller gave the time of this call.
+function texts.time(time)
+  if context.given then return texts.number(time) end
+  return string.format('%.6f', time)
+end
 
 -- A number as text, exactly.
 function texts.number(value)

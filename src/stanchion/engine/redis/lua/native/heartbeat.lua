@@ -11,7 +11,7 @@ local workers = use('queue/workers')
 return function(args)
   local jid, worker, data, attempt = args:text(), args:text(), args:text(), args:number()
   local job = records.held(jid, worker, attempt)
-  local expires = texts.number(context.now + config.of_queue(job.queue))
+  local expires = texts.time(context.now + config.of_queue(job.queue))
   if data then
     call('hset', keys.job(jid), 'expires', expires, 'grace', '0', 'data', data)
   else

@@ -29,7 +29,7 @@ function dependents.release_free(jids)
     local job = records.find(jid)
     if job and job.state == 'depends' and call('scard', keys.dependencies(jid)) == 0 then free[#free + 1] = job end
   end
-  table.sort(free, function(a, b) return a.seq < b.seq end)
+  table.sort(free, function(a, b) return tonumber(a.seq) < tonumber(b.seq) end)
   for index, job in ipairs(free) do
     call('zrem', keys.depends(job.queue), job.jid)
     line.stand(job, line.place(job.due, false, job.throttles, context.now), #free > MANY and index - 1 or 0)

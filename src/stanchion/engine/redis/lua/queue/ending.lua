@@ -24,7 +24,7 @@ end
 local function is_newer(jid, job)
   local found = call('hmget', keys.job(jid), 'x-failed', 'x-seq')
   local failed, seq = tonumber(found[1]) or 0, tonumber(found[2]) or 0
-  return failed > context.now or (failed == context.now and seq > job.seq)
+  return failed > context.now or (failed == context.now and seq > tonumber(job.seq))
 end
 
 local function list_failed(group, job)

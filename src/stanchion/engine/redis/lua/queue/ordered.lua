@@ -130,6 +130,7 @@ end
 
 -- Put jobs into the order of a line: highest priority first, then by age.
 function ordered.sort_line(jobs)
+  for _, job in ipairs(jobs) do job.seq = tonumber(job.seq) end
   table.sort(jobs, function(a, b)
     if a.priority ~= b.priority then return a.priority > b.priority end
     return by_ready_and_seq(a, b)

@@ -13,6 +13,7 @@ local records = {}
 
 records.RETRIES = 5 -- of a job that was put without saying how many
 
+local LISTS = { 'tags', 'throttles' }
 local STATES = {
   waiting = true, scheduled = true, depends = true, throttled = true,
   running = true, stalled = true, failed = true, complete = true,
@@ -28,7 +29,6 @@ local NUMBERS = { 'priority', 'retries', 'remaining', 'expires', 'time', 'x-read
 function records.of(jid, hash)
   local retries = hash.retries and finite(hash.retries) or records.RETRIES
   local throttles = texts.names(hash.throttles)
-  local time = hash.time and finite(hash.time) or 0
   return {
     jid = jid,
     hash = hash,
@@ -43,10 +43,10 @@ function records.of(jid, hash)
     throttled = #throttles > 0,
     expires = hash.expires and finite(hash.expires) or 0,
     grace = hash.grace == '1',
-    ready = hash['x-ready'] and finite(hash['x-ready']) or time,
-    seq = hash['x-seq'] and finite(hash['x-seq']) or 0,
+    ready = finite(hash['x-ready'] or hash.time) or 0,
+    seq = hash['x-seq'] or 0,
     due = hash['x-due'] and finite(hash['x-due']) or 0,
-    popped = hash['x-popped'] and finite(hash['x-popped']) or time,
+    popped = hash['x-popped'] and finite(hash['x-popped']),
     attempt = hash['x-attempt'] and finite(hash['x-attempt']) or 0,
     policy = hash['x-policy'] or 'wait',
     awaited = hash['x-awaited'] == '1' or not hash['x-seq'],
@@ -79,9 +79,9 @@ local function glance(jid)
     throttles = throttles,
     throttled = #throttles > 0,
     attempt = found[5] and finite(found[5]) or 0,
-    popped = found[6] and finite(found[6]) or context.now,
+    popped = found[6] and finite(found[6]),
     awaited = found[7] == '1' or not found[8],
-    seq = found[8] and finite(found[8]) or 0,
+    seq = found[8] or 0,
   }
 end
 
@@ -129,11 +129,14 @@ function records.problem(job)
   for _, field in ipairs({ 'klass', 'data', 'queue' }) do
     if not hash[field] then return 'its ' .. field .. ' is missing' end
   end
-  for _, field in ipairs(NUMBERS) do
-    local value = hash[field]
-    if value and value ~= '' and not finite(value) then return 'its ' .. field .. ' is no number' end
+  for index = 1, #NUMBERS do
+    local value = hash[NUMBERS[index]]
+    -- Digits are looked at before the whole: reading a number costs far more.
+    if value and not string.find(value, '^%-?%d[%d.]*$') and value ~= '' and not finite(value) then
+      return 'its ' .. NUMBERS[index] .. ' is no number'
+    end
   end
-  for _, field in ipairs({ 'tags', 'throttles' }) do
+  for _, field in ipairs(LISTS) do
     local _, is_read = texts.names(hash[field])
     if not is_read then return 'its ' .. field .. ' cannot be read' end
   end
@@ -145,7 +148,7 @@ function records.make_readable(job)
   for _, field in ipairs(NUMBERS) do
     if hash[field] and not finite(hash[field]) then broken[#broken + 1] = field end
   end
-  for _, field in ipairs({ 'tags', 'throttles' }) do
+  for _, field in ipairs(LISTS) do
     local _, is_read = texts.names(hash[field])
     if not is_read then broken[#broken + 1] = field end
   end

@@ -97,7 +97,7 @@ function settling.complete_all(commands, jobs)
       runs[queue] = {}
       queues[#queues + 1] = queue
     end
-    table.insert(runs[queue], context.now - job.popped)
+    table.insert(runs[queue], context.now - (job.popped or context.now))
     states[index] = command.next and advance(job, command) or finish(job, command, history_limit)
     if states[index] == 'complete' then complete = complete + 1 end
   end

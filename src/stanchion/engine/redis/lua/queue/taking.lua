@@ -203,7 +203,7 @@ end
 -- Let the worker hold the jobs, and give them as it gets them.
 function taking.hand_out(jobs, queue, worker, heartbeat, history_limit)
   if #jobs == 0 then return jobs end
-  local expires = texts.number(context.now + heartbeat)
+  local expires = texts.time(context.now + heartbeat)
   local popped = history.entry('popped', '{"worker":' .. texts.quote(worker) .. '}')
   local tracked = call('exists', keys.tracked()) == 1
   local locks, waits, whole = {}, {}, {}
