@@ -28,15 +28,12 @@ local function know(day, name)
   call('zadd', keys.histograms(), day, name)
 end
 
--- Twelve digits say enough of a mean, and each costs the server, which writes and reads it out every time.
-local function rounded(value) return string.format('%.12g', value) end
-
 local function record_one(key, seconds)
   local label = histogram.bucket(seconds)
   local found = call('hmget', key, 'total', 'mean', 'vk', label)
   local total, mean, squares =
     moments.add(finite(found[1]) or 0, finite(found[2]) or 0, finite(found[3]) or 0, seconds)
-  call('hset', key, 'total', total, 'mean', rounded(mean), 'vk', rounded(squares), label, (finite(found[4]) or 0) + 1)
+  call('hset', key, 'total', total, 'mean', mean, 'vk', squares, label, (finite(found[4]) or 0) + 1)
   return not found[1]
 end
 
@@ -49,7 +46,7 @@ local function record_many(key, durations)
     counts[label] = (counts[label] or 0) + 1
     total, mean, squares = moments.add(total, mean, squares, durations[index])
   end
-  call('hset', key, 'total', total, 'mean', rounded(mean), 'vk', rounded(squares))
+  call('hset', key, 'total', total, 'mean', mean, 'vk', squares)
   for label, count in pairs(counts) do call('hincrby', key, label, count) end
   return not found[1]
 end
