@@ -61,7 +61,7 @@ class Wire:
 
     def __init__(self, location: Location) -> None:
         self.location = location
-        self._pool = self._new_pool(None)
+        self._pool: redis.ConnectionPool | None = None
         self._seeds = 0
 
     def hold(self, talk: Talk[R]) -> R:
@@ -86,7 +86,7 @@ class Wire:
     @contextmanager
     def connection(self) -> Iterator[Any]:
         """A connection for one caller alone. One that was left in the middle of something is not used again."""
-        pool = self._pool
+        pool = self.pool()
         connection = pool.get_connection()
         try:
             yield connection
@@ -97,11 +97,14 @@ class Wire:
             pool.release(connection)
 
     def pool(self) -> redis.ConnectionPool:
-        """The connections to the present primary, for subscriptions."""
+        """The connections to the present primary."""
+        if self._pool is None:
+            self._pool = self._new_pool(None)
         return self._pool
 
     def close(self) -> None:
-        self._pool.disconnect()
+        if self._pool is not None:
+            self._pool.disconnect()
 
     def _do(self, act: Any) -> Any:
         if isinstance(act, Send):
@@ -113,7 +116,11 @@ class Wire:
     def _send(self, act: Send) -> Any:
         if act.asking is not None:
             return self._send_to(self._new_pool(act.asking), [("ASKING",), *act.commands], act.patience, skip=1)
-        return self._send_to(self._pool, act.commands, act.patience)
+        try:
+            pool = self.pool()
+        except BROKEN as problem:
+            return Lost(False, str(problem))
+        return self._send_to(pool, act.commands, act.patience)
 
     def _send_to(self, pool: redis.ConnectionPool, commands: Sequence[Command], patience: float, skip: int = 0) -> Any:
         try:
@@ -135,22 +142,18 @@ class Wire:
 
     def _turn(self, act: Turn) -> None:
         address = act.address
-        if address is None and self.location.kind == "sentinel":
-            address = self._primary()
-        elif address is None and self.location.kind == "cluster":
+        if address is None and self.location.kind == "cluster":
             self._seeds += 1
             address = self.location.hosts[self._seeds % len(self.location.hosts)]
-        old, self._pool = self._pool, self._new_pool(address)
-        old.disconnect(inuse_connections=False)
+        old, self._pool = self._pool, None if address is None else self._new_pool(address)
+        if old is not None:
+            old.disconnect(inuse_connections=False)
 
-    def _primary(self) -> Address | None:
+    def _primary(self) -> Address:
         sentinel = redis.Sentinel(
             self.location.hosts, sentinel_kwargs=_sentinel_options(self.location, Retry(NoBackoff(), 0))
         )
-        try:
-            host, port = sentinel.discover_master(self.location.service)
-        except RedisError:
-            return None
+        host, port = sentinel.discover_master(self.location.service)
         return host, port
 
     def _new_pool(self, address: Address | None) -> redis.ConnectionPool:
@@ -234,7 +237,11 @@ class AsyncWire:
         if act.asking is not None:
             pool = await self._new_pool(act.asking)
             return await self._send_to(pool, [("ASKING",), *act.commands], act.patience, skip=1)
-        return await self._send_to(await self.pool(), act.commands, act.patience)
+        try:
+            pool = await self.pool()
+        except BROKEN as problem:
+            return Lost(False, str(problem))
+        return await self._send_to(pool, act.commands, act.patience)
 
     async def _send_to(
         self, pool: redis.asyncio.ConnectionPool, commands: Sequence[Command], patience: float, skip: int = 0
@@ -261,17 +268,15 @@ class AsyncWire:
         if address is None and self.location.kind == "cluster":
             self._seeds += 1
             address = self.location.hosts[self._seeds % len(self.location.hosts)]
-        old, self._pool = self._pool, await self._new_pool(address)
+        old, self._pool = self._pool, None if address is None else await self._new_pool(address)
         if old is not None:
             await old.disconnect(inuse_connections=False)
 
-    async def _primary(self) -> Address | None:
+    async def _primary(self) -> Address:
         options = _sentinel_options(self.location, AsyncRetry(NoBackoff(), 0))
         sentinel = redis.asyncio.Sentinel(list(self.location.hosts), sentinel_kwargs=options)
         try:
             host, port = await sentinel.discover_master(self.location.service)
-        except RedisError:
-            return None
         finally:
             for client in sentinel.sentinels:
                 await client.aclose()
