@@ -36,6 +36,8 @@ VERBS: dict[str, Callable[[str], c.Command[Any]]] = {
     "undepend": c.Undepend,
     "priority": lambda jid: c.SetPriority(jid, 1),
     "log": lambda jid: c.Log(jid, "noted"),
+    "tag": lambda jid: c.AddTags(jid, ("u",)),
+    "untag": lambda jid: c.RemoveTags(jid, ("t",)),
 }
 
 

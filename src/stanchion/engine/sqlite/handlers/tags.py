@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from stanchion.commands import AddTags, RemoveTags, Tagged, TopTags
-from stanchion.engine.sqlite.handlers.rows import checked_names, require, texts
+from stanchion.engine.sqlite.handlers.rows import names, require, texts
 from stanchion.engine.sqlite.transaction import Transaction
 from stanchion.records import JobPage
 
@@ -18,12 +18,12 @@ def retag(tx: Transaction, job: int, tags: Iterable[str]) -> None:
 
 def add_tags(tx: Transaction, command: AddTags) -> tuple[str, ...]:
     row = require(tx, command.jid)
-    return _set(tx, row.id, tuple(dict.fromkeys((*checked_names(row.tags), *command.tags))))
+    return _set(tx, row.id, tuple(dict.fromkeys((*names(row.tags), *command.tags))))
 
 
 def remove_tags(tx: Transaction, command: RemoveTags) -> tuple[str, ...]:
     row = require(tx, command.jid)
-    return _set(tx, row.id, tuple(tag for tag in checked_names(row.tags) if tag not in command.tags))
+    return _set(tx, row.id, tuple(tag for tag in names(row.tags) if tag not in command.tags))
 
 
 def tagged(tx: Transaction, command: Tagged) -> JobPage:

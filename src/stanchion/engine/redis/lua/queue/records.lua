@@ -61,7 +61,7 @@ function records.find(jid)
   for index, field in ipairs(FIELDS) do
     if values[index] then hash[field] = values[index] end
   end
-  return records.of(jid, hash)
+  return next(hash) and records.of(jid, hash)
 end
 
 -- As much of a job as most ways to settle it need to know, or nil.
