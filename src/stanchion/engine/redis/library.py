@@ -29,6 +29,9 @@ VERSION_FUNCTION = f"{LIBRARY}_version"
 NEXT = f"{LIBRARY}_next"
 """Tells for how long a worker of some queues may sleep."""
 
+MAY = f"{LIBRARY}_may"
+"""Tells which of the server's commands, that functions use, a user may not run."""
+
 _GROWING: tuple[type[Command[Any]], ...] = (Put, PutMany, Requeue, Recur, SetConfig)
 """What a server that is out of memory may refuse; all else goes on, since it finishes or frees work."""
 
@@ -109,6 +112,7 @@ def _registrations() -> Iterator[str]:
     for name, command in VOCABULARY.items():
         yield _registration(_file_name(name), "no-writes" if command.reads else "" if command in _GROWING else "allow-oom")
     yield _registration("next", "no-writes")
+    yield _registration("may", "allow-oom")
 
 
 def _registration(name: str, flag: str) -> str:

@@ -17,7 +17,7 @@ from stanchion.engine.contract import Outcome
 from stanchion.engine.redis import library, startup
 from stanchion.engine.redis.faults import Fault, Reaction, address_in, fault_of
 from stanchion.engine.redis.url import Location
-from stanchion.errors import NewerLibrary, OutcomeUnknown, StanchionError, StoreUnavailable
+from stanchion.errors import NewerLibrary, OutcomeUnknown, StanchionError, StoreForbids, StoreUnavailable
 
 R = TypeVar("R")
 
@@ -80,6 +80,8 @@ class Session:
     location: Location
     ready: bool = False
     checked: float = field(default=float("-inf"))
+    version: int = 0
+    """Of the library that the server has."""
 
     def forget(self) -> None:
         """The server may be another one now."""
@@ -114,6 +116,8 @@ class _Round:
         self._sent: set[int] = set()
         self._last: StanchionError | None = None
         self._asking: tuple[str, int] | None = None
+        self._lacked = False
+        """The last answer was that the library lacks a function."""
 
     def attempt(self) -> Talk[None]:
         """Send what is left to do, and sort the answers."""
@@ -156,7 +160,9 @@ class _Round:
                 self.outcomes[index] = self._done(request, answer, shortfall)
                 continue
             found = fault_of(answer, self.session.location.shown, request.name)
-            if found.reaction is Reaction.REFUSE:
+            if found.reaction is Reaction.LOAD and self._lacked and self.session.version > library.VERSION:
+                self.outcomes[index] = Outcome(error=self._newer(request))
+            elif found.reaction is Reaction.REFUSE:
                 self.outcomes[index] = Outcome(error=found.error)
             else:
                 left.append(index)
@@ -164,6 +170,11 @@ class _Round:
         self.todo = left
         if fault:
             yield from self._react(fault)
+
+    def _newer(self, request: Request) -> NewerLibrary:
+        """The server was asked again which library it has: a newer one, without this function."""
+        known, found = library.VERSION, self.session.version
+        return NewerLibrary(url=self.session.location.shown, found=found, known=known, function=request.command[1])
 
     def _done(self, request: Request, answer: Any, shortfall: bool) -> Outcome:
         if request.writes and shortfall:
@@ -179,6 +190,7 @@ class _Round:
 
     def _react(self, fault: Fault) -> Talk[None]:
         self._last = fault.error
+        self._lacked = fault.reaction is Reaction.LOAD
         if fault.reaction is Reaction.REFUSE:
             self.outcomes = [Outcome(error=fault.error) if i in self.todo else one for i, one in enumerate(self.outcomes)]
             self.todo = []
@@ -209,6 +221,7 @@ def prepare(session: Session, patience: float) -> Talk[None]:
         for concern in startup.concerns(facts) if session.checked < 0 else ():
             _log.warning("%s: %s; %s", session.location.shown, concern.message, concern.remedy)
         yield from _ensure_library(session, patience)
+        yield from _refuse_without_permissions(session, patience)
         session.ready, session.checked = True, time.monotonic()
     elif time.monotonic() - session.checked > CHECK_POLICY_EVERY:
         (answer,) = yield from _ask(session, (startup.POLICY_QUESTION,), patience)
@@ -239,6 +252,15 @@ def _ask(session: Session, questions: Sequence[Command], patience: float) -> Tal
     return list(answers)
 
 
+def _refuse_without_permissions(session: Session, patience: float) -> Talk[None]:
+    """A function that is refused a command half way leaves half a change: so all are tried before the first."""
+    (denied,) = yield from _ask(session, [("FCALL", library.MAY, 1, session.location.namespace, "", "", "")], patience)
+    if denied:
+        commands = " ".join(f"+{command.decode()}" for command in denied)
+        problem = f"it may not run commands that functions need; allow {commands}"
+        _refuse(StoreForbids(url=session.location.shown, problem=problem))
+
+
 def _version(session: Session) -> Command:
     return ("FCALL", library.VERSION_FUNCTION, 1, session.location.namespace)
 
@@ -257,6 +279,7 @@ def _ensure_library(session: Session, patience: float) -> Talk[None]:
         (loaded,) = yield from _ask(session, [("FUNCTION", "LOAD", "REPLACE", library.text())], patience)
         if isinstance(loaded, Exception):
             raise _NotNow(fault_of(loaded, session.location.shown, "FUNCTION LOAD"))
+        session.version = library.VERSION
     yield from _ask(session, [("DEL", lock)], patience)
 
 
@@ -266,13 +289,9 @@ def _has_library(session: Session, patience: float) -> Talk[bool]:
         raise _NotNow(Fault(Reaction.REPEAT, StoreUnavailable(path=session.location.shown, problem=answers.problem)))
     (version,) = answers
     if not isinstance(version, Exception):
-        return int(version) >= library.VERSION
+        session.version = int(version)
+        return session.version >= library.VERSION
     fault = fault_of(version, session.location.shown, "connect")
     if fault.reaction is Reaction.LOAD:
         return False
     raise _NotNow(fault)
-
-
-def newer_library(session: Session, version: int, function: str) -> NewerLibrary:
-    """The error for a server whose library is newer and lacks a function of ours."""
-    return NewerLibrary(url=session.location.shown, found=version, known=library.VERSION, function=function)
