@@ -3,6 +3,7 @@
 local call = use('call')
 local circles = use('rules/circles')
 local keys = use('keys')
+local ordered = use('queue/ordered')
 local records = use('queue/records')
 local replies = use('replies')
 
@@ -72,12 +73,10 @@ function links.cut_all(job)
   call('del', keys.dependencies(job.jid))
 end
 
--- Those who wait for a job and for whom it means something that it failed or is gone, at most so many, in a fixed order.
+-- Those who wait for a job and for whom it means something that it failed or is gone, at most so many, in the order of their puts.
 function links.concerned(jid, most)
   local key = keys.concerned(jid)
-  local jids = most and call('srandmember', key, most) or call('smembers', key)
-  table.sort(jids)
-  return jids
+  return ordered.in_order_of_puts(most and call('srandmember', key, most) or call('smembers', key))
 end
 
 -- Does somebody wait for the job who goes on waiting whatever becomes of it?

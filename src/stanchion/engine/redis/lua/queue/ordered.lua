@@ -128,6 +128,9 @@ function ordered.between(key, low, high, count)
   return found
 end
 
+-- Put jids into the order in which their jobs were put.
+function ordered.in_order_of_puts(jids) return sorted(jids, by_seq) end
+
 -- Put jobs into the order of a line: highest priority first, then by age.
 function ordered.sort_line(jobs)
   for _, job in ipairs(jobs) do job.seq = tonumber(job.seq) end

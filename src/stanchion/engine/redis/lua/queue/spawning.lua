@@ -10,7 +10,7 @@ local records = use('queue/records')
 local recurrence = use('rules/recurrence')
 local templates = use('queue/templates')
 
-local STEP = 1000
+local SPAWNED, DUE = 250, 500 -- the most that one command does: some twenty milliseconds of the server's time
 
 local spawning = {}
 
@@ -43,8 +43,8 @@ end
 
 -- Spawn what is due in the queue, no more of a template than is wanted. Of each template, since the best of all that is due may be any's.
 local function spawn_due(queue, wanted)
-  local left = STEP
-  for _, jid in ipairs(call('zrangebyscore', keys.recur(queue), '-inf', context.now, 'limit', 0, STEP)) do
+  local left = SPAWNED
+  for _, jid in ipairs(call('zrangebyscore', keys.recur(queue), '-inf', context.now, 'limit', 0, SPAWNED)) do
     if left <= 0 then return end
     local template = templates.find(jid)
     if template and template.queue == queue then
@@ -57,7 +57,7 @@ end
 
 local function come_due(queue)
   local key = keys.scheduled(queue)
-  for _, jid in ipairs(ordered.between(key, '-inf', context.now, STEP)) do
+  for _, jid in ipairs(ordered.between(key, '-inf', context.now, DUE)) do
     call('zrem', key, jid)
     local job = records.find(jid)
     if job and job.state == 'scheduled' and job.queue == queue then

@@ -12,7 +12,7 @@ local wake = use('queue/wake')
 
 local finite = texts.finite
 
-local STEP = 1000 -- the most jobs that one command looks at to let them in line
+local STEP = 500 -- the most jobs that one command looks at to let them in line
 
 local throttles = {}
 
