@@ -13,6 +13,7 @@ from stanchion.engine.redis import moving, repair
 from stanchion.engine.redis.calls import call_of, next_call
 from stanchion.engine.redis.dump import state
 from stanchion.engine.redis.engine import (
+    ANY_TIME,
     CAPABILITIES,
     CHUNK,
     LONGEST_SLEEP,
@@ -66,7 +67,7 @@ class AsyncRedisEngine:
         return outcomes
 
     def ticket(self) -> object:
-        return None
+        return ANY_TIME
 
     async def wait(self, queues: Sequence[str], timeout: float, *, since: object = None) -> bool:
         deadline = time.monotonic() + timeout

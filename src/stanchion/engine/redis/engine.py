@@ -38,6 +38,9 @@ PATIENCE = 60.0
 SEEK = GetConfig(MARK)
 """A command that any conversation of our own is preceded by where the node that has the keys must be found first."""
 
+ANY_TIME = object()
+"""What every ticket is."""
+
 CAPABILITIES = Capabilities(durable=True, exact_order=False, other_processes=True)
 
 
@@ -78,7 +81,7 @@ class RedisEngine:
 
     def ticket(self) -> object:
         """A mark of this moment for ``wait``: what is in the queues counts, so there is nothing to remember."""
-        return None
+        return ANY_TIME
 
     def wait(self, queues: Sequence[str], timeout: float, *, since: object = None) -> bool:
         """Sleep until one of the queues may have something to pop: until a put's marker comes, or a time."""
