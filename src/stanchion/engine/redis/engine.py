@@ -21,7 +21,7 @@ from stanchion.engine.redis.plan import Request, Session, perform
 from stanchion.engine.redis.subscription import Subscription
 from stanchion.engine.redis.url import Location, parse
 from stanchion.engine.redis.wire import BROKEN, RawTalk, Wire
-from stanchion.engine.redis.work import question_of, request_of
+from stanchion.engine.redis.work import question_of, request_of, requests_of
 from stanchion.errors import OutcomeUnknown, StoreUnavailable
 
 R = TypeVar("R")
@@ -71,10 +71,7 @@ class RedisEngine:
         check_now("run_many", now)
         outcomes: list[Outcome] = []
         for start in range(0, len(commands), CHUNK):
-            chunk = commands[start : start + CHUNK]
-            calls = [call_of(command) for command in chunk]
-            namespace = self.location.namespace
-            requests = [request_of(one, call, namespace, now, None) for one, call in zip(chunk, calls, strict=True)]
+            calls, requests = requests_of(commands[start : start + CHUNK], self.location.namespace, now)
             found = self._perform(requests, timeout)
             outcomes += [outcome_of(call, one) for call, one in zip(calls, found, strict=True)]
         return outcomes

@@ -18,6 +18,9 @@ from stanchion.records import Event
 PAUSE = 0.2
 """Seconds before a lost connection is made anew."""
 
+OWN = "x:"
+"""How channels begin on which nothing is told: permissions are tried on them."""
+
 BOUND = 30.0
 """Seconds for which one look waits: so that closing is noticed."""
 
@@ -33,11 +36,41 @@ def _event(message: Any, namespace: str) -> Event | None:
     if message is None or message["type"] not in ("message", "pmessage"):
         return None
     channel = message["channel"].decode("utf-8", "replace").removeprefix(namespace)
+    if channel.startswith(OWN):
+        return None
     return Event(channel, message["data"].decode("utf-8", "replace"))
 
 
-def _answers(message: Any, mark: str) -> bool:
-    return bool(message["type"] == "pong" and message["data"] == mark.encode())
+class _Look:
+    """One ``get``: how long to wait for the next message, and what a message means for it.
+
+    When the time is over the server is asked for a sign, once: what was published before comes before it. So nothing that a
+    command of this program has published already is overlooked.
+    """
+
+    def __init__(self, namespace: str, timeout: float | None) -> None:
+        self._namespace = namespace
+        self._deadline = float("inf") if timeout is None else time.monotonic() + timeout
+        self.mark: str | None = None
+        self.over = False
+
+    def seconds(self) -> float:
+        """How long to wait for the next message."""
+        return CONNECT_SECONDS if self.mark else max(0.0, min(self._deadline - time.monotonic(), BOUND))
+
+    def hear(self, message: Any) -> Event | None:
+        """The event that a message is, if it is one."""
+        event = _event(message, self._namespace)
+        if event is None and self.mark:
+            self.over = message is None or (message["type"] == "pong" and message["data"] == self.mark.encode())
+        return event
+
+    def must_ask(self, message: Any) -> bool:
+        """Is the time over, and has the server not been asked yet? Then it is to be, with the mark."""
+        if self.mark or message is not None or time.monotonic() < self._deadline:
+            return False
+        self.mark = secrets.token_hex(4)
+        return True
 
 
 class Subscription:
@@ -53,18 +86,14 @@ class Subscription:
 
     def get(self, timeout: float | None = None) -> Event | None:
         """The next event; None when ``timeout`` seconds pass without one, or once it is closed."""
-        deadline = float("inf") if timeout is None else time.monotonic() + timeout
-        asked = None
-        while not self._closed:
-            late = time.monotonic() >= deadline
-            message = self._look(CONNECT_SECONDS if asked else max(0.0, min(deadline - time.monotonic(), BOUND)))
-            event = _event(message, self._namespace)
+        look = _Look(self._namespace, timeout)
+        while not self._closed and not look.over:
+            message = self._look(look.seconds())
+            event = look.hear(message)
             if event is not None:
                 return event
-            if late and (asked or message is None):
-                if asked and (message is None or _answers(message, asked)):
-                    return None
-                asked = asked or self._ask()
+            if look.must_ask(message):
+                self._ask(str(look.mark))
         return None
 
     def __iter__(self) -> Iterator[Event]:
@@ -93,12 +122,9 @@ class Subscription:
         for _ in (*self._channels, *self._patterns):
             self._pubsub.get_message(timeout=CONNECT_SECONDS)  # the server's word that it has begun
 
-    def _ask(self) -> str:
-        """Ask the server for a sign: what was published before comes before it."""
-        mark = secrets.token_hex(4)
+    def _ask(self, mark: str) -> None:
         with suppress(*BROKEN):
             self._pubsub.ping(mark)
-        return mark
 
     def _look(self, seconds: float) -> Any:
         try:
@@ -133,18 +159,14 @@ class AsyncSubscription:
         return subscription
 
     async def get(self, timeout: float | None = None) -> Event | None:
-        deadline = float("inf") if timeout is None else time.monotonic() + timeout
-        asked = None
-        while not self._closed:
-            late = time.monotonic() >= deadline
-            message = await self._look(CONNECT_SECONDS if asked else max(0.0, min(deadline - time.monotonic(), BOUND)))
-            event = _event(message, self._namespace)
+        look = _Look(self._namespace, timeout)
+        while not self._closed and not look.over:
+            message = await self._look(look.seconds())
+            event = look.hear(message)
             if event is not None:
                 return event
-            if late and (asked or message is None):
-                if asked and (message is None or _answers(message, asked)):
-                    return None
-                asked = asked or await self._ask()
+            if look.must_ask(message):
+                await self._ask(str(look.mark))
         return None
 
     async def __aiter__(self) -> AsyncIterator[Event]:
@@ -172,11 +194,9 @@ class AsyncSubscription:
         for _ in (*self._channels, *self._patterns):
             await self._pubsub.get_message(timeout=CONNECT_SECONDS)
 
-    async def _ask(self) -> str:
-        mark = secrets.token_hex(4)
+    async def _ask(self, mark: str) -> None:
         with suppress(*BROKEN):
             await self._pubsub.ping(mark)
-        return mark
 
     async def _look(self, seconds: float) -> Any:
         try:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
 from stanchion.commands import Command
-from stanchion.engine.redis.calls import Call
+from stanchion.engine.redis.calls import Call, call_of
 from stanchion.engine.redis.plan import Request
 from stanchion.errors import BadArgument
 from stanchion.rules.names import name_problem
@@ -26,6 +27,12 @@ def request_of(command: Command[Any], call: Call, namespace: str, now: float | N
         _check_token(command, token)
         digest = hashlib.sha256(msgspec.json.encode([command.name, command])).hexdigest()[:32]
     return _request(call, namespace, "" if now is None else repr(float(now)), token, digest, command.name)
+
+
+def requests_of(commands: Sequence[Command[Any]], namespace: str, now: float | None) -> tuple[list[Call], list[Request]]:
+    """The calls and requests that run several commands."""
+    calls = [call_of(command) for command in commands]
+    return calls, [request_of(one, call, namespace, now, None) for one, call in zip(commands, calls, strict=True)]
 
 
 def question_of(call: Call, namespace: str, name: str) -> Request:
