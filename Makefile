@@ -36,6 +36,7 @@ spec: $(VENV)/.dev ## list each sentence of the specification with its tests, an
 
 bench: $(VENV)/.bench ## measure Stanchion beside other queues
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.server
 
 chaos: $(VENV)/.dev ## kill and restart real processes, and check that no promise broke
 	$(BIN)/python -m pytest -m live

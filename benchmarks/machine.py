@@ -42,7 +42,7 @@ class Machine(NamedTuple):
 def look(folder: Path, packages: set[str]) -> Machine:
     """The machine, as seen from a folder. ValueError if the folder is not on a disk."""
     return Machine(
-        cpu=_cpu(),
+        cpu=cpu(),
         cores=len(os.sched_getaffinity(0)),
         python=platform.python_version(),
         sqlite=sqlite3.sqlite_version,
@@ -53,7 +53,8 @@ def look(folder: Path, packages: set[str]) -> Machine:
     )
 
 
-def _cpu() -> str:
+def cpu() -> str:
+    """What the processor calls itself."""
     lines = Path("/proc/cpuinfo").read_text().splitlines()
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
 
