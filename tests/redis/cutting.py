@@ -5,7 +5,8 @@ from __future__ import annotations
 import socket
 import struct
 import threading
-from typing import Self
+from collections.abc import Callable
+from typing import Any, Self
 
 RESET = struct.pack("ii", 1, 0)
 """SO_LINGER: closing sends a reset, as a machine that is gone does."""
@@ -22,6 +23,8 @@ class CuttingProxy:
         self.cuts = 0
         self.size = 0
         """How long the last thing was that was cut."""
+        self.at_cut: Callable[[], Any] = lambda: None
+        """What happens once an answer or a request was lost, before anybody notices."""
         self._reply_left: int | None = None
         self._request_left: int | None = None
         threading.Thread(target=self._accept, daemon=True).start()
@@ -67,6 +70,7 @@ class CuttingProxy:
                 if left is not None:
                     self.cuts, self.size = self.cuts + 1, len(data)
                     target.sendall(data[:left])
+                    self.at_cut()
                     break
                 target.sendall(data)
         except OSError:

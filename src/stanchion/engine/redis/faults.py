@@ -37,6 +37,8 @@ class Fault(NamedTuple):
     reaction: Reaction
     error: StanchionError
     detail: str = ""
+    by_library: bool = False
+    """Our library refused it, after a look at the token: no earlier try of the same call has been done."""
 
 
 class _Rule(NamedTuple):
@@ -106,7 +108,7 @@ def fault_of(error: Exception, url: str, command: str) -> Fault:
     """What a server's error means for a command."""
     code, text = _code_and_text(error)
     if code in _CODES:
-        return Fault(Reaction.REFUSE, _refusal(code, text))
+        return Fault(Reaction.REFUSE, _refusal(code, text), by_library=True)
     rule = _RULES.get(code)
     if rule is None:
         return Fault(Reaction.REFUSE, OutcomeUnknown(command=command, problem=f"the server said: {code} {text}".strip()))

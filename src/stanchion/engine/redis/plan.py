@@ -143,11 +143,14 @@ class _Round:
     def give_up(self) -> None:
         """The time is over: what was sent may have happened."""
         for index in self.todo:
-            request = self.requests[index]
-            error: StanchionError | None = self._last
-            if index in self._sent and request.writes:
-                error = OutcomeUnknown(command=request.name, problem=str(self._last))
-            self.outcomes[index] = Outcome(error=error)
+            self._refuse(index, self._last)
+
+    def _refuse(self, index: int, error: StanchionError | None, *, by_library: bool = False) -> None:
+        """Not done, unless an earlier try was: a server that refuses a repeat has not looked at its token, the library has."""
+        request = self.requests[index]
+        if index in self._sent and request.writes and not by_library:
+            error = OutcomeUnknown(command=request.name, problem=str(error))
+        self.outcomes[index] = Outcome(error=error)
 
     def _patience(self) -> float:
         return max(0.05, self.deadline - time.monotonic())
@@ -161,9 +164,9 @@ class _Round:
                 continue
             found = fault_of(answer, self.session.location.shown, request.name)
             if found.reaction is Reaction.LOAD and self._lacked and self.session.version > library.VERSION:
-                self.outcomes[index] = Outcome(error=self._newer(request))
+                self._refuse(index, self._newer(request))
             elif found.reaction is Reaction.REFUSE:
-                self.outcomes[index] = Outcome(error=found.error)
+                self._refuse(index, found.error, by_library=found.by_library)
             else:
                 left.append(index)
                 fault = fault or found
@@ -192,7 +195,8 @@ class _Round:
         self._last = fault.error
         self._lacked = fault.reaction is Reaction.LOAD
         if fault.reaction is Reaction.REFUSE:
-            self.outcomes = [Outcome(error=fault.error) if i in self.todo else one for i, one in enumerate(self.outcomes)]
+            for index in self.todo:
+                self._refuse(index, fault.error)
             self.todo = []
         elif fault.reaction is Reaction.MOVE:
             yield Turn(address_in(fault.detail))

@@ -35,12 +35,14 @@ RawTalk = Generator[Sequence[Command], list[Any], R]
 
 def options_of(location: Location, address: Address | None) -> dict[str, Any]:
     """What a connection is made with, but for its retries."""
+    patience = min(CONNECT_SECONDS, location.timeout)
     options: dict[str, Any] = {
         "db": location.db,
         "username": location.username,
         "password": location.password,
         "protocol": 2,
-        "socket_connect_timeout": CONNECT_SECONDS,
+        "socket_connect_timeout": patience,
+        "socket_timeout": patience,  # of what redis-py says itself when it connects; replies have a patience of their own
         "retry_on_error": [],
         "retry_on_timeout": False,
         "health_check_interval": 0,
@@ -301,7 +303,9 @@ async def _exchange_async(connection: Any, commands: Sequence[Command], patience
 
 
 async def _reply_async(connection: Any, patience: float) -> Any:
+    # With a timeout of its own, redis-py answers None when that is over, and keeps the connection: the reply would be another's.
     try:
-        return await connection.read_response(timeout=patience, disconnect_on_error=True)
+        async with asyncio.timeout(patience):
+            return await connection.read_response(timeout=patience + CONNECT_SECONDS, disconnect_on_error=True)
     except ANSWERS as answer:
         return answer
