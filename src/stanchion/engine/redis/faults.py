@@ -26,7 +26,6 @@ class Reaction(Enum):
     REPEAT = auto()  # on the same server, after a while
     SEEK = auto()  # find out who the primary is now, then repeat
     MOVE = auto()  # repeat where the error says
-    ASK = auto()  # repeat there this once
     LOAD = auto()  # load the library, then repeat
     REFUSE = auto()
 
@@ -62,7 +61,8 @@ _RULES = {
     "READONLY": _Rule(Reaction.SEEK, _unavailable),
     "MASTERDOWN": _Rule(Reaction.SEEK, _unavailable),
     "MOVED": _Rule(Reaction.MOVE, _unavailable),
-    "ASK": _Rule(Reaction.ASK, _unavailable),
+    # The slot is on its way to another node, with some of the keys: functions need all of them, so the move is waited for.
+    "ASK": _Rule(Reaction.REPEAT, _unavailable),
     "NOFUNCTION": _Rule(Reaction.LOAD, _unavailable),
     "MISCONF": _Rule(Reaction.REFUSE, _unavailable),
     "OOM": _Rule(Reaction.REFUSE, lambda url, text: StoreFull(url=url)),
@@ -116,7 +116,7 @@ def fault_of(error: Exception, url: str, command: str) -> Fault:
 
 
 def address_in(detail: str) -> tuple[str, int]:
-    """The address in what MOVED and ASK say: a slot, and host:port."""
+    """The address in what MOVED says: a slot, and host:port."""
     host, _, port = detail.rsplit(maxsplit=1)[-1].rpartition(":")
     return host, int(port)
 

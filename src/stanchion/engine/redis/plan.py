@@ -38,8 +38,6 @@ class Send(NamedTuple):
     commands: Sequence[Command]
     patience: float
     """Seconds for each reply."""
-    asking: tuple[str, int] | None = None
-    """A server to ask this once, which is about to take the keys over."""
 
 
 class Rest(NamedTuple):
@@ -115,7 +113,6 @@ class _Round:
         self.todo = list(range(len(requests)))
         self._sent: set[int] = set()
         self._last: StanchionError | None = None
-        self._asking: tuple[str, int] | None = None
         self._lacked = False
         """The last answer was that the library lacks a function."""
 
@@ -130,8 +127,7 @@ class _Round:
         replicas = self.session.location.replicas
         if replicas:
             commands.append(("WAIT", replicas, int(1000 * self._patience())))
-        asking, self._asking = self._asking, None
-        answer = yield Send(commands, self._patience(), asking)
+        answer = yield Send(commands, self._patience())
         if isinstance(answer, Lost):
             if answer.sent:
                 self._sent.update(self.todo)
@@ -200,9 +196,6 @@ class _Round:
             self.todo = []
         elif fault.reaction is Reaction.MOVE:
             yield Turn(address_in(fault.detail))
-        elif fault.reaction is Reaction.ASK:
-            self._asking = address_in(fault.detail)
-            return
         elif fault.reaction is Reaction.SEEK:
             yield Turn(None)
         self.session.forget()

@@ -116,15 +116,13 @@ class Wire:
         return self._turn(act)
 
     def _send(self, act: Send) -> Any:
-        if act.asking is not None:
-            return self._send_to(self._new_pool(act.asking), [("ASKING",), *act.commands], act.patience, skip=1)
         try:
             pool = self.pool()
         except BROKEN as problem:
             return Lost(False, str(problem))
         return self._send_to(pool, act.commands, act.patience)
 
-    def _send_to(self, pool: redis.ConnectionPool, commands: Sequence[Command], patience: float, skip: int = 0) -> Any:
+    def _send_to(self, pool: redis.ConnectionPool, commands: Sequence[Command], patience: float) -> Any:
         try:
             connection = pool.get_connection()
         except ANSWERS as answer:
@@ -132,7 +130,7 @@ class Wire:
         except (*BROKEN, RedisError) as problem:
             return Lost(False, str(problem))
         try:
-            return _exchange(connection, commands, patience)[skip:]
+            return _exchange(connection, commands, patience)
         except BROKEN as problem:
             connection.disconnect()
             return Lost(True, str(problem) or type(problem).__name__)
@@ -236,18 +234,13 @@ class AsyncWire:
         return await self._turn(act)
 
     async def _send(self, act: Send) -> Any:
-        if act.asking is not None:
-            pool = await self._new_pool(act.asking)
-            return await self._send_to(pool, [("ASKING",), *act.commands], act.patience, skip=1)
         try:
             pool = await self.pool()
         except BROKEN as problem:
             return Lost(False, str(problem))
         return await self._send_to(pool, act.commands, act.patience)
 
-    async def _send_to(
-        self, pool: redis.asyncio.ConnectionPool, commands: Sequence[Command], patience: float, skip: int = 0
-    ) -> Any:
+    async def _send_to(self, pool: redis.asyncio.ConnectionPool, commands: Sequence[Command], patience: float) -> Any:
         try:
             connection = await pool.get_connection()
         except ANSWERS as answer:
@@ -255,7 +248,7 @@ class AsyncWire:
         except (*BROKEN, RedisError) as problem:
             return Lost(False, str(problem))
         try:
-            return (await _exchange_async(connection, commands, patience))[skip:]
+            return await _exchange_async(connection, commands, patience)
         except BROKEN as problem:
             await connection.disconnect(nowait=True)
             return Lost(True, str(problem) or type(problem).__name__)
