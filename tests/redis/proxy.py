@@ -29,9 +29,15 @@ class Proxy:
 
     def __exit__(self, *exc: object) -> None:
         for one in (self._listener, *self._sockets):
-            with suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
+            _shut(one)
             one.close()
+
+    def turn_to(self, port: int) -> None:
+        """End all connections; new ones lead to another server."""
+        self._server = port
+        old, self._sockets = self._sockets, []
+        for one in old:
+            _shut(one)
 
     def _accept(self) -> None:
         while True:
@@ -39,7 +45,11 @@ class Proxy:
                 client, _ = self._listener.accept()
             except OSError:
                 return
-            server = socket.create_connection(("127.0.0.1", self._server))
+            try:
+                server = socket.create_connection(("127.0.0.1", self._server))
+            except OSError:
+                client.close()
+                continue
             server.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._sockets += [client, server]
@@ -53,5 +63,10 @@ class Proxy:
                     continue
                 for start in range(0, len(data), self.slice):
                     target.sendall(data[start : start + self.slice])
-        with suppress(OSError):
-            target.shutdown(socket.SHUT_RDWR)
+        _shut(target)
+        source.close()
+
+
+def _shut(one: socket.socket) -> None:
+    with suppress(OSError):
+        one.shutdown(socket.SHUT_RDWR)
