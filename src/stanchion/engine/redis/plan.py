@@ -126,7 +126,7 @@ class _Round:
         commands = [self.requests[index].command for index in self.todo]
         replicas = self.session.location.replicas
         if replicas:
-            commands.append(("WAIT", replicas, int(1000 * self._patience())))
+            commands.append(("WAIT", replicas, int(800 * self._patience())))  # so that it answers in time
         answer = yield Send(commands, self._patience())
         if isinstance(answer, Lost):
             if answer.sent:
@@ -145,7 +145,7 @@ class _Round:
         """Not done, unless an earlier try was: a server that refuses a repeat has not looked at its token, the library has."""
         request = self.requests[index]
         if index in self._sent and request.writes and not by_library:
-            error = OutcomeUnknown(command=request.name, problem=str(error))
+            error = OutcomeUnknown(command=request.name, problem=getattr(error, "problem", str(error)))
         self.outcomes[index] = Outcome(error=error)
 
     def _patience(self) -> float:
