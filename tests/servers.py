@@ -65,13 +65,13 @@ class Server:
         """A plain client that repeats nothing by itself."""
         return redis.Redis(port=self.port, protocol=2, retry=Retry(NoBackoff(), 0))
 
-    def start(self) -> None:
-        """Start it, and wait until it answers."""
+    def start(self, *, wait: bool = True) -> None:
+        """Start it, and wait until it answers; else only until it takes connections."""
         command = [binaries()[self.kind], "--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self.folder)]
         command += ["--daemonize", "no", "--logfile", "server.log", "--enable-debug-command", "yes", *self.options]
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            self.until(lambda client: client.ping())
+            self.until(lambda client: client.ping() if wait else self._takes_connections())
         except BaseException:
             self.remove()
             raise
@@ -89,6 +89,10 @@ class Server:
                 if time.monotonic() > deadline or self._process is None or self._process.poll() is not None:
                     raise TimeoutError(f"{self.kind} on port {self.port}: {self._log()}")
                 time.sleep(0.005)
+
+    def _takes_connections(self) -> bool:
+        with socket.socket() as one:
+            return one.connect_ex(("127.0.0.1", self.port)) == 0
 
     def kill(self) -> None:
         """As a crash: nothing is said or saved."""

@@ -22,7 +22,7 @@ from stanchion.errors import (
     StoreUnavailable,
 )
 from tests.redis.test_lost_replies import COMMANDS, FILLING
-from tests.servers import NOTHING_KEPT, Server, free_port
+from tests.servers import KEPT, NOTHING_KEPT, Server, free_port
 
 BIG = '"' + "x" * 20_000 + '"'
 
@@ -155,11 +155,11 @@ def test_a_primary_that_became_a_replica_refuses_in_time() -> None:
 
 
 def test_a_server_that_loads_its_data_is_waited_for() -> None:
-    with Server("valkey", "--save", "", "--appendonly", "yes") as server, open_engine(server.url) as engine:  # type: ignore[attr-defined]
-        engine.run(c.PutMany([c.Put("q", f"j{number}", "k", BIG) for number in range(50)]))
+    with Server("valkey", *KEPT, "--key-load-delay", "2000") as server, open_engine(server.url) as engine:  # type: ignore[attr-defined]
+        engine.run(c.PutMany([c.Put("q", f"j{number}", "k", BIG) for number in range(200)]))
         server.kill()
-        server.start()
-        assert engine.run(c.Length("q")) == 50
+        server.start(wait=False)
+        assert engine.run(c.Length("q")) == 200
 
 
 def test_replicas_that_are_missing_are_waited_for() -> None:

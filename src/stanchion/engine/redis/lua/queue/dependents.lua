@@ -11,7 +11,7 @@ local links = use('queue/links')
 local quiet = use('queue/quiet')
 local records = use('queue/records')
 
-local STEP = 250 -- what is told at once: some twenty milliseconds of the server's time
+local STEP = 100 -- what is told at once: some ten milliseconds of the server's time
 local MANY = 50 -- from so many on, those who line up at once are told apart by their scores
 local GROUP = 'dependency-failed'
 
