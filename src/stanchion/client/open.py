@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from importlib.util import find_spec
 from pathlib import Path
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from stanchion.engine.contract import AsyncEngine, Engine
 from stanchion.errors import BadURL
@@ -43,7 +43,7 @@ def open_async_engine(url: str) -> AsyncEngine:
 
 def _is_distributed(url: str) -> bool:
     """Is the URL one of the engine for Redis and Valkey, rather than of the embedded one? BadURL if it is neither's."""
-    scheme = urlsplit(url).scheme
+    scheme = url.partition(":")[0] if ":" in url else ""
     if scheme == "sqlite":
         return False
     if scheme.split("+")[0] not in REDIS:

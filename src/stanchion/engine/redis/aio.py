@@ -77,7 +77,8 @@ class AsyncRedisEngine:
                 return True
 
     async def subscribe(self, channels: Sequence[str]) -> AsyncSubscription:
-        return await AsyncSubscription.open(self._wire, self.location.namespace, channels)
+        with as_ours(self.location, "subscribe"):
+            return await AsyncSubscription.open(self._wire, self.location.namespace, channels)
 
     async def dump(self, *, now: float | None = None) -> StateDump:
         check_now("dump", now)

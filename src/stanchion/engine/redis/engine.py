@@ -93,7 +93,8 @@ class RedisEngine:
 
     def subscribe(self, channels: Sequence[str]) -> Subscription:
         """Listen to channels, from every process."""
-        return Subscription(self._wire, self.location.namespace, channels)
+        with as_ours(self.location, "subscribe"):
+            return Subscription(self._wire, self.location.namespace, channels)
 
     def dump(self, *, now: float | None = None) -> StateDump:
         """The whole state; of one moment only if nobody changes it meanwhile."""

@@ -123,6 +123,9 @@ def address_in(detail: str) -> tuple[str, int]:
 
 def _code_and_text(error: Exception) -> tuple[str, str]:
     text = str(error)
+    word, _, rest = text.partition(" ")
+    if word in _CODES:
+        return word, rest  # what follows may hold anybody's words
     for part, code in _TEXTS.items():
         if part in text:
             return code, text
@@ -130,8 +133,7 @@ def _code_and_text(error: Exception) -> tuple[str, str]:
         if isinstance(error, kind):
             # MOVED and ASK keep their details in the message that redis-py was given.
             return code, text
-    code, _, rest = text.partition(" ")
-    return code, rest
+    return word, rest
 
 
 def _refusal(code: str, text: str) -> StanchionError:

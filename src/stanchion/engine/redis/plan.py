@@ -124,7 +124,7 @@ class _Round:
             yield from self._react(trouble.fault)
             return
         commands = [self.requests[index].command for index in self.todo]
-        replicas = self.session.location.replicas
+        replicas = self.session.location.replicas if any(self.requests[index].writes for index in self.todo) else 0
         if replicas:
             commands.append(("WAIT", replicas, int(800 * self._patience())))  # so that it answers in time
         answer = yield Send(commands, self._patience())
@@ -272,11 +272,13 @@ def _ensure_library(session: Session, patience: float) -> Talk[None]:
         raise _NotNow(
             Fault(Reaction.REPEAT, StoreUnavailable(path=session.location.shown, problem="the library is being loaded"))
         )
-    if not (yield from _has_library(session, patience)):
-        (loaded,) = yield from _ask(session, [("FUNCTION", "LOAD", "REPLACE", library.text())], patience)
-        if isinstance(loaded, Exception):
-            raise _NotNow(fault_of(loaded, session.location.shown, "FUNCTION LOAD"))
-        session.version = library.VERSION
+    try:
+        if not (yield from _has_library(session, patience)):
+            yield from _ask(session, [("FUNCTION", "LOAD", "REPLACE", library.text())], patience)
+            session.version = library.VERSION
+    except _NotNow:
+        yield Send([("DEL", lock)], patience)
+        raise
     yield from _ask(session, [("DEL", lock)], patience)
 
 

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import redis
 import redis.asyncio
+from redis.exceptions import RedisError
 
 from stanchion.engine.redis.wire import BROKEN, CONNECT_SECONDS, AsyncWire, Wire
 from stanchion.records import Event
@@ -109,36 +110,44 @@ class Subscription:
     def close(self) -> None:
         """Listen no longer."""
         self._closed = True
-        if self._pubsub is not None:
-            self._pubsub.close()
+        self._lose()
 
     def _begin(self) -> None:
-        client = redis.Redis(connection_pool=self._wire.pool())
-        self._pubsub = client.pubsub()
-        if self._channels:
-            self._pubsub.subscribe(*self._channels)
-        if self._patterns:
-            self._pubsub.psubscribe(*self._patterns)
-        for _ in (*self._channels, *self._patterns):
-            self._pubsub.get_message(timeout=CONNECT_SECONDS)  # the server's word that it has begun
+        pubsub = redis.Redis(connection_pool=self._wire.pool()).pubsub()
+        try:
+            if self._channels:
+                pubsub.subscribe(*self._channels)
+            if self._patterns:
+                pubsub.psubscribe(*self._patterns)
+            for _ in (*self._channels, *self._patterns):
+                pubsub.get_message(timeout=CONNECT_SECONDS)  # the server's word that it has begun
+        except BaseException:
+            pubsub.close()
+            raise
+        self._pubsub = pubsub
 
     def _ask(self, mark: str) -> None:
-        with suppress(*BROKEN):
-            self._pubsub.ping(mark)
+        with suppress(*BROKEN, RedisError):
+            if self._pubsub is not None:
+                self._pubsub.ping(mark)
 
     def _look(self, seconds: float) -> Any:
         try:
+            if self._pubsub is None:
+                self._begin()
             return self._pubsub.get_message(timeout=seconds)
-        except BROKEN:
+        except (*BROKEN, RedisError):
+            self._lose()
             if not self._closed:
                 time.sleep(min(PAUSE, seconds))
-                self._again()
             return None
 
-    def _again(self) -> None:
-        with suppress(*BROKEN):  # the next look tries again
-            self._pubsub.close()
-            self._begin()
+    def _lose(self) -> None:
+        """The connection is lost: the next look makes another."""
+        pubsub, self._pubsub = self._pubsub, None
+        if pubsub is not None:
+            with suppress(*BROKEN, RedisError):
+                pubsub.close()
 
 
 class AsyncSubscription:
@@ -181,33 +190,41 @@ class AsyncSubscription:
 
     async def close(self) -> None:
         self._closed = True
-        if self._pubsub is not None:
-            await self._pubsub.aclose()
+        await self._lose()
 
     async def _begin(self) -> None:
-        client = redis.asyncio.Redis(connection_pool=await self._wire.pool())
-        self._pubsub = client.pubsub()
-        if self._channels:
-            await self._pubsub.subscribe(*self._channels)
-        if self._patterns:
-            await self._pubsub.psubscribe(*self._patterns)
-        for _ in (*self._channels, *self._patterns):
-            await self._pubsub.get_message(timeout=CONNECT_SECONDS)
+        pubsub = redis.asyncio.Redis(connection_pool=await self._wire.pool()).pubsub()
+        try:
+            if self._channels:
+                await pubsub.subscribe(*self._channels)
+            if self._patterns:
+                await pubsub.psubscribe(*self._patterns)
+            for _ in (*self._channels, *self._patterns):
+                await pubsub.get_message(timeout=CONNECT_SECONDS)  # the server's word that it has begun
+        except BaseException:
+            await pubsub.aclose()
+            raise
+        self._pubsub = pubsub
 
     async def _ask(self, mark: str) -> None:
-        with suppress(*BROKEN):
-            await self._pubsub.ping(mark)
+        with suppress(*BROKEN, RedisError):
+            if self._pubsub is not None:
+                await self._pubsub.ping(mark)
 
     async def _look(self, seconds: float) -> Any:
         try:
+            if self._pubsub is None:
+                await self._begin()
             return await self._pubsub.get_message(timeout=seconds)
-        except BROKEN:
+        except (*BROKEN, RedisError):
+            await self._lose()
             if not self._closed:
                 await asyncio.sleep(min(PAUSE, seconds))
-                await self._again()
             return None
 
-    async def _again(self) -> None:
-        with suppress(*BROKEN):
-            await self._pubsub.aclose()
-            await self._begin()
+    async def _lose(self) -> None:
+        """The connection is lost: the next look makes another."""
+        pubsub, self._pubsub = self._pubsub, None
+        if pubsub is not None:
+            with suppress(*BROKEN, RedisError):
+                await pubsub.aclose()

@@ -51,15 +51,27 @@ class Location(NamedTuple):
     @property
     def shown(self) -> str:
         """The URL without the password, for people and logs."""
-        return self.url if self.password is None else self.url.replace(self.password, "***")
+        return masked(self.url)
+
+
+def masked(url: str) -> str:
+    """A URL without its passwords."""
+    return re.sub(r"(password=)[^&]*", r"\1***", re.sub(r"(://[^:@/]*):[^@/]*@", r"\1:***@", url))
+
+
+def _wrong(url: str, problem: str) -> BadURL:
+    return BadURL(url=masked(url), problem=problem)
 
 
 def parse(url: str) -> Location:
     """The location that a URL names."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError as problem:
+        raise _wrong(url, f"it is no URL ({problem})") from None
     kind = _KINDS.get(parts.scheme)
     if kind is None:
-        raise BadURL(url=url, problem=f"there is no engine for {parts.scheme or 'it'}; write redis://host:6379/0")
+        raise _wrong(url, f"there is no engine for {parts.scheme or 'it'}; write redis://host:6379/0")
     options = _options(url, parts.query)
     location = Location(
         url,
@@ -83,7 +95,7 @@ def _options(url: str, query: str) -> dict[str, str]:
     options = dict(parse_qsl(query, keep_blank_values=True))
     for name in options:
         if name not in _OPTIONS:
-            raise BadURL(url=url, problem=f"there is no option {name}; there are {', '.join(_OPTIONS)}")
+            raise _wrong(url, f"there is no option {name}; there are {', '.join(_OPTIONS)}")
     return options
 
 
@@ -91,7 +103,7 @@ def _hosts(url: str, parts: SplitResult, kind: Kind) -> tuple[Address, ...]:
     default = SENTINEL_PORT if kind == "sentinel" else PORT
     texts = parts.netloc.rpartition("@")[2].split(",")
     if len(texts) > 1 and kind == "one":
-        raise BadURL(url=url, problem="several hosts go with redis+sentinel:// or redis+cluster://")
+        raise _wrong(url, "several hosts go with redis+sentinel:// or redis+cluster://")
     return tuple(_host(url, text, default) for text in texts)
 
 
@@ -100,7 +112,7 @@ def _host(url: str, text: str, default: int) -> Address:
         parts = urlsplit(f"//{text}")
         return parts.hostname or "localhost", parts.port or default
     except ValueError as problem:
-        raise BadURL(url=url, problem=f"{text!r} is no host ({problem})") from None
+        raise _wrong(url, f"{text!r} is no host ({problem})") from None
 
 
 def _path(url: str, parts: SplitResult, kind: Kind) -> dict[str, str | int]:
@@ -108,16 +120,16 @@ def _path(url: str, parts: SplitResult, kind: Kind) -> dict[str, str | int]:
     path = unquote(parts.path)
     if parts.scheme == "unix":
         if parts.netloc.rpartition("@")[2] or not path.strip("/"):
-            raise BadURL(url=url, problem="write unix:///path/to/redis.sock")
+            raise _wrong(url, "write unix:///path/to/redis.sock")
         return {"path": path}
     words = [word for word in path.split("/") if word]
     if kind == "cluster":
         if words and words != ["0"]:
-            raise BadURL(url=url, problem="a cluster has one database only, 0")
+            raise _wrong(url, "a cluster has one database only, 0")
         return {}
     if kind == "sentinel":
         if not words:
-            raise BadURL(url=url, problem="name the service: redis+sentinel://host:26379/service/0")
+            raise _wrong(url, "name the service: redis+sentinel://host:26379/service/0")
         return {"service": words[0], "db": _database(url, words[1:])}
     return {"db": _database(url, words)}
 
@@ -126,26 +138,26 @@ def _database(url: str, words: list[str]) -> int:
     if not words:
         return 0
     if len(words) > 1 or not words[0].isdecimal():
-        raise BadURL(url=url, problem=f"the database is a number, not {'/'.join(words)!r}")
+        raise _wrong(url, f"the database is a number, not {'/'.join(words)!r}")
     return int(words[0])
 
 
 def _namespace(url: str, given: str | None, kind: Kind) -> str:
     namespace = given if given is not None else CLUSTER_NAMESPACE if kind == "cluster" else NAMESPACE
     if not namespace or "\0" in namespace:
-        raise BadURL(url=url, problem="the namespace must not be empty, nor hold a NUL character")
+        raise _wrong(url, "the namespace must not be empty, nor hold a NUL character")
     if kind == "cluster" and not _HASH_TAG.search(namespace):
         problem = (
             f"in a cluster the namespace needs a hash tag, so that all its keys are on one node: {{{namespace.strip(':')}}}:"
         )
-        raise BadURL(url=url, problem=problem)
+        raise _wrong(url, problem)
     return namespace
 
 
 def _replicas(url: str, options: dict[str, str]) -> int:
     durability = options.get("durability", "server")
     if durability not in ("server", "replicas"):
-        raise BadURL(url=url, problem=f"durability is server or replicas, not {durability!r}")
+        raise _wrong(url, f"durability is server or replicas, not {durability!r}")
     return int(_number(url, "replicas", options.get("replicas", "1"), 1, 100)) if durability == "replicas" else 0
 
 
@@ -155,5 +167,5 @@ def _number(url: str, name: str, text: str, least: float, most: float) -> float:
     except ValueError:
         number = float("nan")
     if not least <= number <= most:
-        raise BadURL(url=url, problem=f"{name} is a number from {least:g} to {most:g}, not {text!r}")
+        raise _wrong(url, f"{name} is a number from {least:g} to {most:g}, not {text!r}")
     return number

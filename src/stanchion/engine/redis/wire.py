@@ -27,6 +27,9 @@ from stanchion.engine.redis.url import Address, Location
 R = TypeVar("R")
 
 CONNECT_SECONDS = 5.0
+MOST = 100_000
+"""Connections of one pool: as many as there are callers, since each that sleeps has one to itself. The server has the say."""
+
 BROKEN = (Disconnected, TooLate, OSError, TimeoutError)
 
 RawTalk = Generator[Sequence[Command], list[Any], R]
@@ -46,6 +49,7 @@ def options_of(location: Location, address: Address | None) -> dict[str, Any]:
         "retry_on_error": [],
         "retry_on_timeout": False,
         "health_check_interval": 0,
+        "max_connections": MOST,
     }
     if location.path is not None:
         return {**options, "path": location.path}

@@ -46,6 +46,9 @@ function tokens.once(command, token, request, reader)
   local before = answered(token, now_key, before_key)
   if before then
     if before[1] ~= request then replies.refuse('token-reused', 'token', token, 'earlier', before[3] or '?') end
+    -- Kept once more, so that there is a write whose arrival on replicas can be waited for.
+    call('hset', now_key, token, cmsgpack.pack(before))
+    list_generation(now_key, ends)
     return command.recall and command.recall(before[2]) or before[2]
   end
   local reply = command.run(reader)
