@@ -182,7 +182,7 @@ class _Round:
         return Outcome(reply=answer)
 
     def _lost(self, problem: str) -> Talk[None]:
-        self._last = StoreUnavailable(path=self.session.location.shown, problem=problem)
+        self._last = StoreUnavailable(path=self.session.location.shown, problem=problem.rstrip("."))
         self.session.forget()
         if self.session.location.kind != "one":
             yield Turn(None)
@@ -216,7 +216,8 @@ def prepare(session: Session, patience: float) -> Talk[None]:
         facts = startup.facts_of(answers)
         _refuse(startup.refusal(facts, session.location.shown))
         for concern in startup.concerns(facts) if session.checked < 0 else ():
-            _log.warning("%s: %s; %s", session.location.shown, concern.message, concern.remedy)
+            level = logging.INFO if concern.usual else logging.WARNING
+            _log.log(level, "%s: %s; %s", session.location.shown, concern.message, concern.remedy)
         yield from _ensure_library(session, patience)
         yield from _refuse_without_permissions(session, patience)
         session.ready, session.checked = True, time.monotonic()
@@ -237,7 +238,7 @@ def _ask(session: Session, questions: Sequence[Command], patience: float) -> Tal
         session.forget()
         if session.location.kind != "one":
             yield Turn(None)
-        error = StoreUnavailable(path=session.location.shown, problem=answers.problem)
+        error = StoreUnavailable(path=session.location.shown, problem=answers.problem.rstrip("."))
         raise _NotNow(Fault(Reaction.REPEAT, error))
     for answer in answers:
         if isinstance(answer, Exception):

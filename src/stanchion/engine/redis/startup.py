@@ -34,11 +34,12 @@ class Facts(NamedTuple):
 
 
 class Concern(NamedTuple):
-    """Something to know about a server: a code, what it means, and what to do."""
+    """Something to know about a server: a code, what it means, and what to do. ``usual`` is what many choose knowingly."""
 
     code: str
     message: str
     remedy: str
+    usual: bool = False
 
 
 def facts_of(answers: list[Any]) -> Facts:
@@ -100,6 +101,7 @@ def concerns(facts: Facts) -> list[Concern]:
                 f"fsync-{facts.fsync}",
                 f"when the machine stops (not just the server), {seconds} of acknowledged work is lost",
                 "set appendfsync always if that is too much",
+                usual=facts.fsync == "everysec",
             )
         )
     return found
