@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import msgspec
+
 from stanchion.commands.base import Command
 from stanchion.commands.kinds import DataOrKept, Jid, Jids, JidsOrAll, Message, Priority
 from stanchion.records import Job, TrackedJobs
@@ -49,6 +51,13 @@ class Log(Command[None]):
     jid: Jid
     message: Message
     data: DataOrKept = None
+
+    def check_together(self) -> None:
+        # The one JSON text that is decoded: it becomes part of a history entry.
+        try:
+            msgspec.json.decode(self.data or "null")
+        except msgspec.MsgspecError as problem:
+            raise self.refuse("data", f"cannot be read back ({problem})") from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,9 @@ _RULES = {
     "NOPERM": _Rule(Reaction.REFUSE, lambda url, text: StoreForbids(url=url, problem=text)),
     "NOAUTH": _Rule(Reaction.REFUSE, lambda url, text: StoreForbids(url=url, problem=text)),
     "WRONGPASS": _Rule(Reaction.REFUSE, lambda url, text: StoreForbids(url=url, problem=text)),
+    "NODATABASE": _Rule(
+        Reaction.REFUSE, lambda url, text: BadURL(url=url, problem="the server has no database of that number")
+    ),
     "CROSSSLOT": _Rule(Reaction.REFUSE, lambda url, text: BadURL(url=url, problem=f"a cluster wants a hash tag: {text}")),
 }
 """By the first word of the server's error, or ours for errors that share the word ERR."""
@@ -77,6 +80,7 @@ _TEXTS = {
     "Function not found": "NOFUNCTION",
     "max number of clients reached": "MAXCLIENTS",
     "invalid password": "WRONGPASS",
+    "DB index is out of range": "NODATABASE",
 }
 
 _CODES: dict[str, type[StanchionError]] = {
@@ -112,7 +116,7 @@ def fault_of(error: Exception, url: str, command: str) -> Fault:
     rule = _RULES.get(code)
     if rule is None:
         return Fault(Reaction.REFUSE, OutcomeUnknown(command=command, problem=f"the server said: {code} {text}".strip()))
-    return Fault(rule.reaction, rule.error(url, f"{code} {text}".strip()), text)
+    return Fault(rule.reaction, rule.error(url, f"{code} {text}".strip().rstrip(".")), text)
 
 
 def address_in(detail: str) -> tuple[str, int]:

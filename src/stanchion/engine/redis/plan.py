@@ -145,7 +145,8 @@ class _Round:
         """Not done, unless an earlier try was: a server that refuses a repeat has not looked at its token, the library has."""
         request = self.requests[index]
         if index in self._sent and request.writes and not by_library:
-            error = OutcomeUnknown(command=request.name, problem=getattr(error, "problem", str(error)))
+            details = error.details if error else {}
+            error = OutcomeUnknown(command=request.name, problem=details.get("problem", str(error)))
         self.outcomes[index] = Outcome(error=error)
 
     def _patience(self) -> float:

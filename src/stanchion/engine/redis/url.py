@@ -56,7 +56,7 @@ class Location(NamedTuple):
 
 def masked(url: str) -> str:
     """A URL without its passwords."""
-    return re.sub(r"(password=)[^&]*", r"\1***", re.sub(r"(://[^:@/]*):[^@/]*@", r"\1:***@", url))
+    return re.sub(r"(password=)[^&]*", r"\1***", re.sub(r"(://[^:@/?#]*):[^?]*@", r"\1:***@", url))
 
 
 def _wrong(url: str, problem: str) -> BadURL:
@@ -72,6 +72,7 @@ def parse(url: str) -> Location:
     kind = _KINDS.get(parts.scheme)
     if kind is None:
         raise _wrong(url, f"there is no engine for {parts.scheme or 'it'}; write redis://host:6379/0")
+    _refuse_letters(url, parts)
     options = _options(url, parts.query)
     location = Location(
         url,
@@ -89,6 +90,14 @@ def parse(url: str) -> Location:
     )
     path: dict[str, Any] = _path(url, parts, kind)
     return location._replace(**path)
+
+
+def _refuse_letters(url: str, parts: SplitResult) -> None:
+    """Of a password with bare letters that have a meaning in URLs, a part would be taken for something else."""
+    if "#" in url or ("@" in parts.path and parts.scheme != "unix"):
+        raise _wrong(url, "in names and passwords write %23 for #, %2F for /, %3F for ?, and %40 for @")
+    if any("\ud800" <= letter <= "\udfff" for letter in url):
+        raise _wrong(url.encode("utf-8", "replace").decode(), "it holds a lone surrogate, which UTF-8 cannot encode")
 
 
 def _options(url: str, query: str) -> dict[str, str]:
@@ -110,6 +119,7 @@ def _hosts(url: str, parts: SplitResult, kind: Kind) -> tuple[Address, ...]:
 def _host(url: str, text: str, default: int) -> Address:
     try:
         parts = urlsplit(f"//{text}")
+        (parts.hostname or "").encode("idna")  # as a name is looked up
         return parts.hostname or "localhost", parts.port or default
     except ValueError as problem:
         raise _wrong(url, f"{text!r} is no host ({problem})") from None
@@ -137,7 +147,7 @@ def _path(url: str, parts: SplitResult, kind: Kind) -> dict[str, str | int]:
 def _database(url: str, words: list[str]) -> int:
     if not words:
         return 0
-    if len(words) > 1 or not words[0].isdecimal():
+    if len(words) > 1 or not words[0].isdecimal() or len(words[0]) > 9:
         raise _wrong(url, f"the database is a number, not {'/'.join(words)!r}")
     return int(words[0])
 

@@ -177,8 +177,9 @@ def _exchange(connection: Any, commands: Sequence[Command], patience: float) -> 
 
 
 def _reply(connection: Any, patience: float) -> Any:
+    # Whoever gives up disconnects. redis-py would after an answer like NOAUTH or LOADING too, and the other answers be lost.
     try:
-        return connection.read_response(timeout=patience, disconnect_on_error=True)
+        return connection.read_response(timeout=patience, disconnect_on_error=False)
     except ANSWERS as answer:
         return answer
 
@@ -303,6 +304,6 @@ async def _reply_async(connection: Any, patience: float) -> Any:
     # With a timeout of its own, redis-py answers None when that is over, and keeps the connection: the reply would be another's.
     try:
         async with asyncio.timeout(patience):
-            return await connection.read_response(timeout=patience + CONNECT_SECONDS, disconnect_on_error=True)
+            return await connection.read_response(timeout=patience + CONNECT_SECONDS, disconnect_on_error=False)
     except ANSWERS as answer:
         return answer
