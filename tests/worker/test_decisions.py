@@ -30,21 +30,21 @@ def job(**fields: Any) -> Job:
     ],
 )
 def test_what_settles_an_outcome(outcome: Any, command: Any) -> None:
-    assert settle(job(), outcome, Constant(4.0)) == command
+    assert settle(job(), outcome, Constant(4.0)) == (() if command is None else (command,))
 
 
 def test_outcomes_that_fail_at_once() -> None:
-    unknown = settle(job(), Unknown(), Constant(0))
+    (unknown,) = settle(job(), Unknown(), Constant(0))
     assert isinstance(unknown, Fail)
     assert unknown.group == "unknown-klass"
-    odd = settle(job(), Returned(object()), Constant(0))
+    (odd,) = settle(job(), Returned(object()), Constant(0))
     assert isinstance(odd, Fail)
     assert odd.group == "q-unencodable-result"
 
 
 @pytest.mark.parametrize(("remaining", "tries"), [(5, 1), (4, 2), (0, 6)])
 def test_backoff_counts_the_tries_of_this_run(remaining: int, tries: int) -> None:
-    command = settle(job(retries=5, remaining=remaining), Raised("E", "m"), Linear(1.0))
+    (command,) = settle(job(retries=5, remaining=remaining), Raised("E", "m"), Linear(1.0))
     assert isinstance(command, Retry)
     assert command.delay == tries
 
@@ -53,7 +53,7 @@ def test_a_backoff_that_raises_is_told_and_harmless() -> None:
     def broken(attempt: int) -> float:
         raise RuntimeError("my fault")
 
-    command = settle(job(), Raised("E", "m"), broken)
+    (command,) = settle(job(), Raised("E", "m"), broken)
     assert isinstance(command, Retry)
     assert (command.delay, "my fault" in (command.message or "")) == (0.0, True)
 
@@ -93,7 +93,7 @@ def test_any_exception_can_be_told(error: BaseException) -> None:
 def test_a_group_that_would_be_too_long_keeps_its_end() -> None:
     long = Job("a", "k", "{}", "é" * (MAX_NAME_BYTES // 2), State.RUNNING, "w")
     for outcome, end in ((Raised("ValueError", ""), "é-ValueError"), (Returned(object()), "é-unencodable-result")):
-        command = settle(long, outcome, Constant(0))
+        (command,) = settle(long, outcome, Constant(0))
         assert isinstance(command, Retry | Fail)
         assert command.group is not None
         assert command.group.endswith(end)

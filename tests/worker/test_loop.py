@@ -11,8 +11,9 @@ from stanchion.engine.contract import Outcome
 from stanchion.errors import DiskFull, JobNotRunning, LockLost, OutcomeUnknown, StoreBusy
 from stanchion.records import Job
 from stanchion.states import State
+from stanchion.worker.lanes import Lane
 from stanchion.worker.lease import Lease
-from stanchion.worker.loop import TROUBLE_SECONDS, End, Exchange, Leave, Loop, Settlement, Sleep, Step
+from stanchion.worker.loop import TROUBLE_SECONDS, End, Exchange, LanePop, Leave, Loop, Settlement, Sleep, Step
 
 BUSY = StoreBusy(path="x", seconds=1.0, holder="")
 UNKNOWN = OutcomeUnknown(command="complete", problem="lost")
@@ -31,21 +32,21 @@ class Told:
     """A loop with what a test tells it."""
 
     def __init__(self, *queues: str, slots: int = 2, burst: bool = False) -> None:
-        self.loop = Loop("w", queues or ("q",), slots, 30.0, burst=burst)
+        self.loop = Loop("w", (Lane("thread", slots, queues or ("q",)),), 30.0, burst=burst)
 
     def answer(self, *jids: str, error: BaseException | None = None, now: float = 0.0) -> list[Lease]:
         """Answer the exchange that the loop wants: settlements succeed, the pop gives these jobs or this error."""
         exchange = self.loop.step(now)
         assert isinstance(exchange, Exchange)
         answers = [Outcome(reply="complete") for _ in exchange.settlements]
-        if exchange.pop is not None:
-            queue = exchange.pop.queue
+        for _, pop in exchange.pops:
+            queue = pop.queue
             answers.append(Outcome(error=error) if error else Outcome(reply=tuple(job(jid, queue) for jid in jids)))
-        return self.loop.answered(exchange, answers, now, now).started
+        return [lease for _, lease in self.loop.answered(exchange, answers, now, now).started]
 
     def finish(self, lease: Lease) -> Settlement:
         command = settling(lease)
-        self.loop.finished(lease, command)
+        self.loop.finished(lease, (command,))
         return Settlement(command, lease)
 
     def step(self, now: float = 0.0) -> Step:
@@ -54,11 +55,11 @@ class Told:
 
 def test_queues_are_popped_in_their_order_up_to_the_room_there_is() -> None:
     told = Told("high", "low", slots=3)
-    assert told.step() == Exchange((), Pop("high", "w", 3))
+    assert told.step() == Exchange((), (LanePop(0, Pop("high", "w", 3)),))
     told.answer("a")
-    assert told.step() == Exchange((), Pop("low", "w", 2))
+    assert told.step() == Exchange((), (LanePop(0, Pop("low", "w", 2)),))
     told.answer("b", "c")
-    assert told.step() == Sleep(math.inf, watch=False)
+    assert told.step() == Sleep(math.inf)
     assert (told.loop.done, told.loop.running) == (3, 3)
 
 
@@ -66,9 +67,9 @@ def test_with_room_and_nothing_to_do_it_watches() -> None:
     told = Told("high", "low")
     told.answer()
     told.answer()
-    assert told.step() == Sleep(math.inf, watch=True)
+    assert told.step() == Sleep(math.inf, watch=(0,))
     told.loop.look()
-    assert told.step() == Exchange((), Pop("high", "w", 2))
+    assert told.step() == Exchange((), (LanePop(0, Pop("high", "w", 2)),))
 
 
 def test_settling_and_popping_share_a_round_trip_from_the_first_queue_on() -> None:
@@ -77,31 +78,31 @@ def test_settling_and_popping_share_a_round_trip_from_the_first_queue_on() -> No
     (lease,) = told.answer("a")
     done = told.finish(lease)
     step = told.step()
-    assert step == Exchange((done,), Pop("high", "w", 1))
+    assert step == Exchange((done,), (LanePop(0, Pop("high", "w", 1)),))
     assert isinstance(step, Exchange)
     assert step.commands == [done.command, Pop("high", "w", 1)]
     told.answer()
-    assert told.step() == Exchange((), Pop("low", "w", 1))
+    assert told.step() == Exchange((), (LanePop(0, Pop("low", "w", 1)),))
 
 
 def test_what_its_code_settled_is_not_settled_again() -> None:
     told = Told(slots=1)
     (lease,) = told.answer("a")
-    told.loop.finished(lease, None)
-    assert told.step() == Exchange((), Pop("q", "w", 1))
+    told.loop.finished(lease, ())
+    assert told.step() == Exchange((), (LanePop(0, Pop("q", "w", 1)),))
 
 
 def test_a_full_pop_is_followed_by_no_other() -> None:
     told = Told()
     told.answer("a", "b")
-    assert told.step() == Sleep(math.inf, watch=False)
+    assert told.step() == Sleep(math.inf)
 
 
 def test_a_burst_ends_when_all_is_empty_and_settled() -> None:
     told = Told("high", "low", burst=True)
     told.answer()
     (lease,) = told.answer("a")
-    assert told.step() == Sleep(math.inf, watch=True)
+    assert told.step() == Sleep(math.inf, watch=(0,))
     told.finish(lease)
     told.answer()
     told.answer()
@@ -117,11 +118,11 @@ def test_a_settlement_that_may_succeed_later_is_repeated_after_a_pause_while_the
     assert isinstance(exchange, Exchange)
     heard = told.loop.answered(exchange, [Outcome(error=error), Outcome(reply=())], 1.0, 1.0)
     assert (heard.started, heard.refused, heard.trouble) == ([], [], error)
-    assert told.step(1.0) == Sleep(1.0 + TROUBLE_SECONDS, watch=False)
+    assert told.step(1.0) == Sleep(1.0 + TROUBLE_SECONDS)
     assert told.loop.give_up(59.0) == []
-    assert told.step(1.0 + TROUBLE_SECONDS) == Exchange((done,), None)
+    assert told.step(1.0 + TROUBLE_SECONDS) == Exchange((done,), ())
     assert told.loop.give_up(60.0) == [done]
-    assert told.step(60.0) == Sleep(math.inf, watch=True)
+    assert told.step(60.0) == Sleep(math.inf, watch=(0,))
 
 
 def test_a_store_that_cannot_be_reached_is_tried_again_after_a_pause() -> None:
@@ -129,8 +130,8 @@ def test_a_store_that_cannot_be_reached_is_tried_again_after_a_pause() -> None:
     (lease,) = told.answer("a")
     done = told.finish(lease)
     told.loop.unreachable(1.0)
-    assert told.step(1.1) == Sleep(1.0 + TROUBLE_SECONDS, watch=False)
-    assert told.step(2.0) == Exchange((done,), Pop("q", "w", 1))
+    assert told.step(1.1) == Sleep(1.0 + TROUBLE_SECONDS)
+    assert told.step(2.0) == Exchange((done,), (LanePop(0, Pop("q", "w", 1)),))
 
 
 def test_a_pop_that_goes_wrong_is_told_and_repeated_after_a_pause() -> None:
@@ -139,7 +140,7 @@ def test_a_pop_that_goes_wrong_is_told_and_repeated_after_a_pause() -> None:
     assert isinstance(exchange, Exchange)
     error = RuntimeError("a fault in the engine")
     assert told.loop.answered(exchange, [Outcome(error=error)], 0.0, 0.0).trouble is error
-    assert told.step(0.1) == Sleep(TROUBLE_SECONDS, watch=False)
+    assert told.step(0.1) == Sleep(TROUBLE_SECONDS)
     assert told.step(1.0) == exchange
 
 
@@ -154,14 +155,14 @@ def test_a_settlement_that_is_refused_is_told_and_given_up(error: Exception) -> 
     assert isinstance(exchange, Exchange)
     heard = told.loop.answered(exchange, [Outcome(error=error), Outcome(reply=())], 0.0, 0.0)
     assert (heard.refused, heard.trouble) == ([(done, error)], None)
-    assert told.step() == Sleep(math.inf, watch=True)
+    assert told.step() == Sleep(math.inf, watch=(0,))
 
 
 def test_locks_are_measured_from_before_the_pop() -> None:
     told = Told()
     exchange = told.step()
     assert isinstance(exchange, Exchange)
-    (lease,) = told.loop.answered(exchange, [Outcome(reply=(job("a"),))], asked=10.0, now=14.0).started
+    ((_, lease),) = told.loop.answered(exchange, [Outcome(reply=(job("a"),))], asked=10.0, now=14.0).started
     assert lease.ends == 70.0
 
 
@@ -175,9 +176,9 @@ def test_a_stop_takes_no_more_jobs_and_settles_what_finishes() -> None:
     told = Told()
     (lease,) = told.answer("a")
     told.loop.stop(5.0)
-    assert told.step(5.0) == Sleep(35.0, watch=False)
+    assert told.step(5.0) == Sleep(35.0)
     done = told.finish(lease)
-    assert told.step(6.0) == Exchange((done,), None)
+    assert told.step(6.0) == Exchange((done,), ())
     told.answer(now=6.0)
     assert told.step(6.0) == End()
 
@@ -188,8 +189,8 @@ def test_a_stop_does_not_lose_a_settlement_that_must_be_repeated() -> None:
     done = told.finish(lease)
     told.loop.unreachable(5.0)
     told.loop.stop(5.0)
-    assert told.step(5.0) == Sleep(5.0 + TROUBLE_SECONDS, watch=False)
-    assert told.step(5.0 + TROUBLE_SECONDS) == Exchange((done,), None)
+    assert told.step(5.0) == Sleep(5.0 + TROUBLE_SECONDS)
+    assert told.step(5.0 + TROUBLE_SECONDS) == Exchange((done,), ())
 
 
 @pytest.mark.parametrize(("stops", "now"), [(1, 35.0), (2, 5.0), (3, 5.0)])

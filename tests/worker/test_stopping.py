@@ -100,7 +100,7 @@ def test_a_job_that_another_worker_has_now_is_not_handed_back(app: App) -> None:
     app.client.jobs[handle.jid].move("elsewhere")
     taken = app.client.queues["elsewhere"].pop("another")
     assert taken is not None
-    (lease,) = worker._loop._running
+    (lease,) = worker._loop.leases
     until(lambda: lease.lost)
     worker.stop()
     worker.stop()

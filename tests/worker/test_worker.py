@@ -17,6 +17,7 @@ import pytest
 from stanchion import App, Client, Constant, Worker, current_job
 from stanchion.errors import BadArgument, JobNotRunning, LockLost
 from stanchion.rules.names import MAX_NAME_BYTES
+from stanchion.worker import LeaseLost
 from tests.worker.waiting import until
 
 URL = "sqlite:///{}/jobs.db?durability=fast"
@@ -100,7 +101,7 @@ def test_leases_are_renewed_while_code_holds_the_interpreter(app: App, running: 
     assert [handle.result(20) for handle in handles] == [1, 1]
 
 
-@pytest.mark.parametrize("kind", ["thread", "async"])
+@pytest.mark.parametrize("kind", ["thread", "busy", "async"])
 def test_a_job_that_lost_its_lock_is_told(app: App, running: Callable[..., Worker], kind: str) -> None:
     app.client.config.set("heartbeat", 0.3)
     told: list[BaseException] = []
@@ -126,7 +127,17 @@ def test_a_job_that_lost_its_lock_is_told(app: App, running: Callable[..., Worke
             told.append(error)
             raise
 
-    handle = (sync if kind == "thread" else later).put()
+    @app.task(retries=0)
+    def busy() -> None:
+        started.set()
+        try:
+            while True:
+                sum(range(100))
+        except LeaseLost as error:
+            told.append(error)
+            raise
+
+    handle = {"thread": sync, "busy": busy, "async": later}[kind].put()
     running(threads=1)
     assert started.wait(10)
     handle_job = app.client.jobs[handle.jid]

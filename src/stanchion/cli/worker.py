@@ -10,33 +10,75 @@ import click
 
 from stanchion.cli.shell import Shell, pass_shell
 from stanchion.tasks import App
-from stanchion.worker import Worker
+from stanchion.worker import CannotStart, Worker
+
+MIB = 2**20
 
 
 @click.command()
 @click.argument("app", metavar="MODULE:APP")
 @click.option(
-    "-q", "--queue", "queues", multiple=True, default=("default",), show_default=True, help="A queue to serve; repeatable."
+    "-q",
+    "--queue",
+    "queues",
+    multiple=True,
+    default=("default",),
+    show_default=True,
+    help="A queue to serve; repeatable. QUEUE=KIND[:N] gives it N jobs at once of its own, as process, thread or async.",
 )
 @click.option("--threads", type=click.IntRange(1), default=8, show_default=True, help="Jobs at once.")
 @click.option("--name", help="The worker's name; host, process and a fresh number unless given.")
 @click.option(
     "--stop-seconds", type=click.FloatRange(0), default=30.0, show_default=True, help="Time for jobs to end after SIGTERM."
 )
+@click.option(
+    "--jobs-per-process",
+    type=click.IntRange(1),
+    default=1000,
+    show_default=True,
+    help="Then a fresh process takes its place.",
+)
 @click.option("--burst", is_flag=True, help="Stop when the queues are empty.")
+@click.option("--max-jobs", type=click.IntRange(1), help="Stop after so many jobs.")
+@click.option("--once", "max_jobs", flag_value=1, type=int, help="Stop after one job.")
+@click.option(
+    "--max-memory", type=click.IntRange(1), help="Stop once it takes so many MiB; fresh processes for those that do."
+)
 @pass_shell
 def worker(
-    shell: Shell, app: str, queues: tuple[str, ...], threads: int, name: str | None, stop_seconds: float, burst: bool
+    shell: Shell,
+    app: str,
+    queues: tuple[str, ...],
+    threads: int,
+    name: str | None,
+    stop_seconds: float,
+    jobs_per_process: int,
+    burst: bool,
+    max_jobs: int | None,
+    max_memory: int | None,
 ) -> None:
     """Run jobs: pop them from the queues, in the order given, and run the app's tasks for them.
 
-    SIGTERM or Ctrl-C stops taking jobs and lets those that run finish; a second one hands them back at once.
+    SIGTERM or Ctrl-C stops taking jobs and lets those that run finish; a second one, or SIGQUIT, hands them back at once.
+    SIGUSR1 or SIGTSTP: take no more. SIGUSR2: write the stacks of all code. SIGTTIN, SIGTTOU: one job at once more, fewer.
 
-    Example: stanchion worker tasks:app -q mail -q default
+    Example: stanchion worker tasks:app -q mail=async:100 -q thumbs=process:2 -q default
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    found = Worker(load(app, shell.url), queues, threads=threads, name=name, stop_seconds=stop_seconds)
-    found.run(burst=True) if burst else found.run_with_signals()
+    try:
+        found = Worker(
+            load(app, shell.url),
+            queues,
+            threads=threads,
+            name=name,
+            stop_seconds=stop_seconds,
+            jobs_per_process=jobs_per_process,
+            max_jobs=max_jobs,
+            max_memory=None if max_memory is None else max_memory * MIB,
+        )
+        found.run_with_signals(burst=burst)
+    except (ValueError, CannotStart) as error:
+        raise click.ClickException(str(error)) from error
 
 
 def load(path: str, url: str | None) -> App:

@@ -46,6 +46,11 @@ class App:
                 self._client = Client(self._url)
             return self._client
 
+    @property
+    def url(self) -> str | None:
+        """The URL that it was given; None: that of the environment, or the user's own."""
+        return self._url
+
     def use(self, url: str) -> None:
         """Use the store at another URL from now on."""
         self.close()

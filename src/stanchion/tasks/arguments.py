@@ -72,6 +72,8 @@ def _typed(value: Any, hint: Any) -> Any:
 
 
 def _from_plain(kind: type, value: Any) -> Any:
+    if kind is object:
+        return value
     validate = getattr(kind, "model_validate", None)
     if validate is None:
         raise NotImplementedError(f"{kind.__qualname__} cannot be made from JSON")

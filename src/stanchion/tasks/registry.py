@@ -29,13 +29,20 @@ class Runnable(NamedTuple):
     """Given the queue: is that a coroutine?"""
     timeout: float | None
     backoff: Backoff
+    module: str
+    """Where the code is defined: what another process imports to have it."""
 
 
 def of_task(task: Task[Any, Any, Any]) -> Runnable:
     """A task's jobs are calls of its function."""
     options = task.defaults
     return Runnable(
-        task.name, lambda job: task.call(job.record), lambda queue: task.is_async, options.timeout, options.backoff
+        task.name,
+        lambda job: task.call(job.record),
+        lambda queue: task.is_async,
+        options.timeout,
+        options.backoff,
+        task.function.__module__,
     )
 
 
@@ -54,7 +61,7 @@ def of_class(klass: type, name: str) -> Runnable:
     def is_async(queue: str) -> bool:
         return inspect.iscoroutinefunction(getattr(klass, _method_name(klass, queue) or "", None))
 
-    return Runnable(name, call, is_async, None, Exponential())
+    return Runnable(name, call, is_async, None, Exponential(), klass.__module__)
 
 
 def name_of(code: Any) -> str:

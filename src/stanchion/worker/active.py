@@ -25,11 +25,20 @@ def current_job() -> ActiveJob:
     return job
 
 
+class LeaseLost(LockLost):
+    """The job's lock is no longer this worker's: {why}."""
+
+    code = "lease-lost"
+
+    def __init__(self, why: str = "another may have it", **details: Any) -> None:
+        super().__init__(why=why, **details)
+
+
 class ActiveJob(JobHandle):
     """The running job. Its code may settle it; if it does not, the worker does.
 
-    Calls that change the job raise LockLost once another worker may have it, TimeoutError once its time is over, and
-    JobNotRunning once its code has settled it.
+    Calls that change the job raise LeaseLost, which is a LockLost, once another worker may have it, TimeoutError once its time
+    is over, and JobNotRunning once its code has settled it.
     """
 
     def __init__(self, handle: JobHandle, lease: Lease) -> None:
@@ -40,6 +49,10 @@ class ActiveJob(JobHandle):
     def lost(self) -> bool:
         """Is there nothing left to work for: is the lock lost, or the job's time over?"""
         return self.lease.late or self.lease.lost is not None
+
+    def perform(self, command: Command[R], now: float | None = None) -> R:
+        """Run a command for the job's code, as one of the job's own calls."""
+        return self._run(command, now)
 
     def _run(self, command: Command[R], now: float | None, **options: Any) -> R:
         if command.reads:
@@ -55,7 +68,7 @@ class ActiveJob(JobHandle):
 
     def _check(self) -> None:
         if self.lease.lost is not None:
-            raise LockLost(jid=self.jid, worker=self.worker, holder=self.lease.lost)
+            raise LeaseLost(self.lease.lost, jid=self.jid, worker=self.worker)
         if self.lease.late:
             raise TimeoutError(f"job {self.jid} has taken longer than its timeout")
         if self.lease.settled:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any
 
 ENDING_SECONDS = 2.0
@@ -24,7 +25,8 @@ class LoopThread:
         future = asyncio.run_coroutine_threadsafe(job, loop)
 
         def cancel() -> None:
-            loop.call_soon_threadsafe(future.cancel)
+            with suppress(RuntimeError):  # the loop is closed: nothing runs there any more
+                loop.call_soon_threadsafe(future.cancel)
 
         return cancel
 

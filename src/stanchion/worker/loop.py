@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from stanchion.commands import Command, Pop, Timeout
 from stanchion.engine.contract import Outcome
 from stanchion.errors import DiskFull, OutcomeUnknown, Refused, Retryable
+from stanchion.worker.lanes import Lane
 from stanchion.worker.lease import Lease, new_lease
 
 TROUBLE_SECONDS = 0.5
@@ -25,24 +26,30 @@ class Settlement(NamedTuple):
     lease: Lease
 
 
+class LanePop(NamedTuple):
+    """A pop, and the number of the lane that it is for."""
+
+    lane: int
+    pop: Pop
+
+
 class Exchange(NamedTuple):
-    """Make one round trip: settle what is to be settled, and pop."""
+    """Make one round trip: settle what is to be settled, and pop, for each lane that has room."""
 
     settlements: tuple[Settlement, ...]
-    pop: Pop | None
+    pops: tuple[LanePop, ...]
 
     @property
     def commands(self) -> list[Command[Any]]:
         """What is run, in order."""
-        settling = [settlement.command for settlement in self.settlements]
-        return settling if self.pop is None else [*settling, self.pop]
+        return [*(settlement.command for settlement in self.settlements), *(pop for _, pop in self.pops)]
 
 
 class Sleep(NamedTuple):
-    """Sleep until something happens, or until then; ``watch``: a job in a queue is something."""
+    """Sleep until something happens, or until then; ``watch``: a job in a queue of one of these lanes is something."""
 
     until: float
-    watch: bool
+    watch: tuple[int, ...] = ()
 
 
 class Leave(NamedTuple):
@@ -65,32 +72,59 @@ class End(NamedTuple):
 Step = Exchange | Sleep | Leave | End
 
 
+class Started(NamedTuple):
+    """A job to start, on which lane."""
+
+    lane: int
+    lease: Lease
+
+
 class Heard(NamedTuple):
     """What the answers to an exchange mean: jobs to start, settlements that were refused, what else went wrong."""
 
-    started: list[Lease]
+    started: list[Started]
     refused: list[tuple[Settlement, BaseException]]
     trouble: BaseException | None
+
+
+class _Line:
+    """A lane as the loop sees it: what runs on it, and which of its queues is looked at next."""
+
+    def __init__(self, lane: Lane) -> None:
+        self.queues = lane.queues
+        self.slots = lane.slots
+        self.running: set[Lease] = set()
+        self.next_queue = 0
+
+    @property
+    def room(self) -> int:
+        return max(0, self.slots - len(self.running))
+
+    @property
+    def looks(self) -> bool:
+        return self.next_queue < len(self.queues)
 
 
 class Loop:
     """Tell it what happens, and ask it for the next step.
 
-    Queues are looked at in their order: the first must be found empty before the second is popped from. Each event that may
-    bring work, or makes room, starts again at the first.
+    A lane's queues are looked at in their order: the first must be found empty before the second is popped from. Each event
+    that may bring work, or makes room, starts again at the first. Lanes do not wait for one another. After ``most`` jobs no
+    more are taken, and the loop ends as if it had been told to stop.
     """
 
-    def __init__(self, worker: str, queues: Sequence[str], slots: int, stop_seconds: float, *, burst: bool = False) -> None:
+    def __init__(
+        self, worker: str, lanes: Sequence[Lane], stop_seconds: float, *, burst: bool = False, most: float = math.inf
+    ) -> None:
         self._worker = worker
-        self._queues = tuple(queues)
-        self._slots = slots
+        self._lines = [_Line(lane) for lane in lanes]
         self._stop_seconds = stop_seconds
         self._burst = burst
-        self._running: set[Lease] = set()
+        self._most = most
         self._unsettled: list[Settlement] = []
-        self._next_queue = 0
         self._quiet_until = -math.inf
         self._stops = 0
+        self._quiet = False
         self._leave_at = math.inf
         self.done = 0
         """How many jobs were started."""
@@ -98,43 +132,60 @@ class Loop:
     @property
     def running(self) -> int:
         """How many jobs run."""
-        return len(self._running)
+        return sum(len(line.running) for line in self._lines)
+
+    @property
+    def leases(self) -> tuple[Lease, ...]:
+        """The leases of the jobs that run."""
+        return tuple(lease for line in self._lines for lease in line.running)
 
     def look(self) -> None:
         """There may be something to pop."""
-        self._next_queue = 0
+        for line in self._lines:
+            line.next_queue = 0
 
-    def finished(self, lease: Lease, command: Command[Any] | None) -> None:
-        """A job's code is over; the command settles the job, if that is left to do."""
-        self._running.discard(lease)
-        self._next_queue = 0
-        if command is not None:
-            self._unsettled.append(Settlement(command, lease))
+    def finished(self, lease: Lease, commands: Sequence[Command[Any]]) -> None:
+        """A job's code is over; the commands settle the job, if that is left to do."""
+        for line in self._lines:
+            line.running.discard(lease)
+        self.look()
+        self._unsettled += [Settlement(command, lease) for command in commands]
 
     def stop(self, now: float) -> None:
         """Take no more jobs; a second time: leave at once."""
         self._stops += 1
         self._leave_at = min(self._leave_at, now + self._stop_seconds if self._stops == 1 else now)
 
+    def be_quiet(self) -> None:
+        """Take no more jobs, but do not end."""
+        self._quiet = True
+
+    def scale(self, by: int) -> int:
+        """Let the first lane run so many more jobs at once, or fewer, one at the least; how many it may run now."""
+        line = self._lines[0]
+        line.slots = max(1, line.slots + by)
+        self.look()
+        return line.slots
+
     def answered(self, exchange: Exchange, answers: Sequence[Outcome], asked: float, now: float) -> Heard:
         """The exchange was made; it was begun at ``asked``."""
         self._unsettled = []
-        refused: list[tuple[Settlement, BaseException]] = []
-        trouble: BaseException | None = None
+        heard = Heard([], [], None)
+        settled = len(exchange.settlements)
         for settlement, answer in zip(exchange.settlements, answers, strict=False):
             if isinstance(answer.error, Refused) and not isinstance(answer.error, PASSING):
-                refused.append((settlement, answer.error))
+                heard.refused.append((settlement, answer.error))
             elif answer.error is not None:
                 self._unsettled.append(settlement)
-                trouble = answer.error
-        started: list[Lease] = []
-        if exchange.pop is not None and answers[-1].error is None:
-            started = self._popped(exchange.pop, answers[-1], asked)
-        elif exchange.pop is not None:
-            trouble = answers[-1].error
-        if trouble is not None:
+                heard = heard._replace(trouble=answer.error)
+        for (lane, pop), answer in zip(exchange.pops, answers[settled:], strict=False):
+            if answer.error is None:
+                heard.started.extend(self._popped(lane, pop, answer, asked))
+            else:
+                heard = heard._replace(trouble=answer.error)
+        if heard.trouble is not None:
             self._quiet_until = now + TROUBLE_SECONDS
-        return Heard(started, refused, trouble)
+        return heard
 
     def unreachable(self, now: float) -> None:
         """The exchange could not be made; all of it is tried again."""
@@ -142,7 +193,8 @@ class Loop:
 
     def left(self) -> None:
         """What ``Leave`` asked for was done, or tried."""
-        self._running.clear()
+        for line in self._lines:
+            line.running.clear()
         self._unsettled.clear()
 
     def give_up(self, now: float) -> list[Settlement]:
@@ -153,32 +205,41 @@ class Loop:
 
     def step(self, now: float) -> Step:
         """What to do now."""
-        busy = bool(self._running or self._unsettled)
-        if self._stops and not busy:
+        busy = bool(self.running or self._unsettled)
+        if (self._stops or self.done >= self._most) and not busy:
             return End()
         if now >= self._leave_at:
-            return Leave(tuple(self._unsettled), tuple(lease for lease in self._running if lease.is_ours(now)))
+            return Leave(tuple(self._unsettled), tuple(lease for lease in self.leases if lease.is_ours(now)))
         if now < self._quiet_until:
-            return Sleep(min(self._quiet_until, self._leave_at), watch=False)
-        pop = self._pop()
-        if self._unsettled or pop is not None:
-            return Exchange(tuple(self._unsettled), pop)
+            return Sleep(min(self._quiet_until, self._leave_at))
+        pops = self._pops()
+        if self._unsettled or pops:
+            return Exchange(tuple(self._unsettled), pops)
         if self._burst and not busy:
             return End()
-        return Sleep(self._leave_at, watch=self._room() > 0)
+        return Sleep(self._leave_at, self._with_room())
 
-    def _pop(self) -> Pop | None:
-        if self._next_queue == len(self._queues) or self._room() == 0:
-            return None
-        return Pop(self._queues[self._next_queue], self._worker, self._room())
+    def _pops(self) -> tuple[LanePop, ...]:
+        left = self._most - self.done
+        pops: list[LanePop] = []
+        for number in self._with_room():
+            line = self._lines[number]
+            count = int(min(line.room, left))
+            if line.looks and count > 0:
+                left -= count
+                pops.append(LanePop(number, Pop(line.queues[line.next_queue], self._worker, count)))
+        return tuple(pops)
 
-    def _room(self) -> int:
-        return 0 if self._stops else self._slots - len(self._running)
+    def _with_room(self) -> tuple[int, ...]:
+        if self._stops or self._quiet or self.done >= self._most:
+            return ()
+        return tuple(number for number, line in enumerate(self._lines) if line.room)
 
-    def _popped(self, pop: Pop, answer: Outcome, asked: float) -> list[Lease]:
-        started = [new_lease(job, asked) for job in answer.reply]
-        self._running.update(started)
-        self.done += len(started)
-        if len(started) < pop.count:
-            self._next_queue += 1
-        return started
+    def _popped(self, lane: int, pop: Pop, answer: Outcome, asked: float) -> list[Started]:
+        line = self._lines[lane]
+        leases = [new_lease(job, asked) for job in answer.reply]
+        line.running.update(leases)
+        self.done += len(leases)
+        if len(leases) < pop.count:
+            line.next_queue += 1
+        return [Started(lane, lease) for lease in leases]

@@ -6,8 +6,8 @@ import traceback
 from dataclasses import dataclass
 from typing import Any
 
-from stanchion.client.data import encode
-from stanchion.commands import Command, Complete, Fail, Retry
+from stanchion.client.data import RawJSON, encode
+from stanchion.commands import Command, Complete, Fail, Log, Retry
 from stanchion.errors import BadArgument
 from stanchion.records import Job
 from stanchion.rules.backoff import Backoff, delay_after
@@ -15,6 +15,15 @@ from stanchion.rules.names import MAX_NAME_BYTES
 
 UNKNOWN_KLASS = "unknown-klass"
 """The failure group of jobs whose klass no task of the worker has."""
+
+KILLED = "killed-its-worker"
+"""The failure group of jobs that kill the processes they run in, and the entry in their history."""
+
+MOST_CRASHES = 3
+"""A job that has killed so many processes is put aside, however many retries it has left."""
+
+HISTORY_CHARACTERS = 2000
+"""How much of what the process wrote last goes into the history; a fault's stack is at its end."""
 
 MESSAGE_CHARACTERS = 20_000
 """The longest failure message that is kept: the end of a traceback says most."""
@@ -41,11 +50,27 @@ class Unknown:
 
 
 @dataclass(frozen=True)
+class Unencodable:
+    """The code returned something that has no JSON: why."""
+
+    problem: str
+
+
+@dataclass(frozen=True)
+class Crashed:
+    """The process that ran the code died: of what, the most memory it had, in bytes, and what it wrote last."""
+
+    cause: str
+    peak: int
+    output: str
+
+
+@dataclass(frozen=True)
 class Settled:
     """The code settled the job itself, or the job is no longer ours to settle."""
 
 
-Outcome = Returned | Raised | Unknown | Settled
+Outcome = Returned | Raised | Unknown | Unencodable | Crashed | Settled
 
 
 def raised(error: BaseException) -> Raised:
@@ -58,27 +83,59 @@ def raised(error: BaseException) -> Raised:
     return Raised(name, message.encode(errors="replace").decode()[-MESSAGE_CHARACTERS:])
 
 
-def settle(job: Job, outcome: Outcome, backoff: Backoff) -> Command[Any] | None:
-    """The command that settles a job with this outcome; None if there is nothing to do."""
-    match outcome:
-        case Returned(value):
-            return _complete(job, value)
-        case Raised(name, message):
-            return _retry(job, _group(job.queue, name), message, backoff)
-        case Unknown():
-            message = f"No task or class is registered for klass {job.klass!r} in this worker"
-            return Fail(job.jid, job.worker, UNKNOWN_KLASS, message, attempt=job.attempt)
-        case Settled():
-            return None
-
-
-def _complete(job: Job, value: Any) -> Command[Any]:
+def as_text(outcome: Outcome) -> Outcome:
+    """The outcome with its value as a JSON text, so that it can travel."""
+    if not isinstance(outcome, Returned) or outcome.value is None:
+        return outcome
     try:
-        result = None if value is None else encode(value, command="complete", argument="result")
-        return Complete(job.jid, job.worker, job.queue, result=result, attempt=job.attempt)
+        return Returned(RawJSON(encode(outcome.value, command="complete", argument="result")))
     except BadArgument as error:
-        # Running it again would give the same: it fails at once, where somebody sees it.
-        return Fail(job.jid, job.worker, _group(job.queue, "unencodable-result"), str(error), attempt=job.attempt)
+        return Unencodable(str(error))
+
+
+def settle(job: Job, outcome: Outcome, backoff: Backoff) -> tuple[Command[Any], ...]:
+    """The commands that settle a job with this outcome, in order."""
+    match as_text(outcome):
+        case Returned(value):
+            result = None if value is None else value.text
+            return (Complete(job.jid, job.worker, job.queue, result=result, attempt=job.attempt),)
+        case Raised(name, message):
+            return (_retry(job, _group(job.queue, name), message, backoff),)
+        case Unencodable(problem):
+            # Running it again would give the same: it fails at once, where somebody sees it.
+            return (_fail(job, _group(job.queue, "unencodable-result"), problem),)
+        case Unknown():
+            return (_fail(job, UNKNOWN_KLASS, f"No task or class is registered for klass {job.klass!r} in this worker"),)
+        case Crashed() as crash:
+            return _after_crash(job, crash, backoff)
+        case _:
+            return ()
+
+
+def crashes(job: Job) -> int:
+    """How many attempts have killed their process since the job was put, moved, sent on or unfailed."""
+    attempts: set[Any] = set()
+    for entry in job.history:
+        if entry.what == "put":
+            attempts.clear()
+        elif entry.what == KILLED:
+            attempts.add(entry.more.get("attempt"))
+    return len(attempts)
+
+
+def _after_crash(job: Job, crash: Crashed, backoff: Backoff) -> tuple[Command[Any], ...]:
+    before = crashes(job)
+    more = {"attempt": job.attempt, "cause": crash.cause, "peak": crash.peak, "output": crash.output[-HISTORY_CHARACTERS:]}
+    log = Log(job.jid, KILLED, encode(more, command="log", argument="data"))
+    story = f"Attempt {job.attempt} killed its process ({crash.cause}; it had {crash.peak / 2**20:.0f} MiB at most)"
+    message = f"{story}\n{crash.output}".strip()[-MESSAGE_CHARACTERS:]
+    if before + 1 >= MOST_CRASHES:
+        return (log, _fail(job, KILLED, f"{message}\nIt was put aside after {MOST_CRASHES} such attempts"))
+    return (log, _retry(job, KILLED, message, backoff))
+
+
+def _fail(job: Job, group: str, message: str) -> Fail:
+    return Fail(job.jid, job.worker, group, message, attempt=job.attempt)
 
 
 def _retry(job: Job, group: str, message: str, backoff: Backoff) -> Command[Any]:

@@ -1,4 +1,4 @@
-"""Running the code of one job, on a thread or on the event loop, to an outcome."""
+"""Running the code of one job, on a thread or on an event loop, to an outcome."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from stanchion.tasks.registry import Runnable
 from stanchion.worker.active import ActiveJob, _current
+from stanchion.worker.interrupt import Interruptible
 from stanchion.worker.lease import Lease
 from stanchion.worker.outcome import Outcome, Raised, Returned, Settled, raised
 
@@ -17,13 +18,14 @@ log = logging.getLogger("stanchion.worker")
 Report = Callable[[Lease, Outcome], None]
 
 
-def on_thread(job: ActiveJob, runnable: Runnable, report: Report) -> Callable[[], None]:
-    """A call that runs the job's code and reports the outcome; it never raises."""
+def on_thread(job: ActiveJob, runnable: Runnable, report: Report) -> tuple[Callable[[], None], Callable[[], None]]:
+    """A call that runs the job's code and reports the outcome, which never raises; and one that breaks into that code."""
+    code = Interruptible()
 
     def run() -> None:
-        report(job.lease, contextvars.copy_context().run(_perform, job, runnable))
+        report(job.lease, code.run(lambda: contextvars.copy_context().run(perform, job, runnable), raised))
 
-    return run
+    return run, code.interrupt
 
 
 async def on_loop(job: ActiveJob, runnable: Runnable, report: Report) -> None:
@@ -34,19 +36,20 @@ async def on_loop(job: ActiveJob, runnable: Runnable, report: Report) -> None:
             outcome: Outcome = Returned(await runnable.call(job))
     except BaseException as error:  # noqa: BLE001 - whatever the code raises is its outcome
         outcome = raised(error)
-    report(job.lease, _judge(job.lease, outcome, runnable))
+    report(job.lease, judge(job.lease, outcome, runnable.timeout))
 
 
-def _perform(job: ActiveJob, runnable: Runnable) -> Outcome:
+def perform(job: ActiveJob, runnable: Runnable) -> Outcome:
+    """Call the job's code, here and now, to its outcome."""
     _current.set(job)
     try:
         outcome: Outcome = Returned(runnable.call(job))
     except BaseException as error:  # noqa: BLE001 - whatever the code raises is its outcome, sys.exit included
         outcome = raised(error)
-    return _judge(job.lease, outcome, runnable)
+    return judge(job.lease, outcome, runnable.timeout)
 
 
-def _judge(lease: Lease, outcome: Outcome, runnable: Runnable) -> Outcome:
+def judge(lease: Lease, outcome: Outcome, timeout: float | None) -> Outcome:
     """What the code's end means: nothing if the job is settled or lost, a failure if it came too late."""
     story = outcome.message if isinstance(outcome, Raised) else ""
     if lease.settled or lease.lost is not None:
@@ -55,5 +58,5 @@ def _judge(lease: Lease, outcome: Outcome, runnable: Runnable) -> Outcome:
         return Settled()
     if lease.late:
         # A thread cannot be stopped from outside: it is told at its next call, and fails when it ends.
-        return Raised("TimeoutError", f"The job took longer than its timeout of {runnable.timeout} s\n{story}".strip())
+        return Raised("TimeoutError", f"The job took longer than its timeout of {timeout} s\n{story}".strip())
     return outcome

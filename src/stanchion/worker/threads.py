@@ -35,6 +35,10 @@ class ThreadPool:
             threading.Thread(target=self._run, name=f"stanchion-job-{self._started}", daemon=True).start()
         self._calls.put(call)
 
+    def resize(self, threads: int) -> None:
+        """Start no more threads than this from now on."""
+        self._most = threads
+
     def close(self) -> None:
         """Let the threads end when they have nothing to do any more."""
         for _ in range(self._started):

@@ -1,17 +1,16 @@
-"""The worker: it does what the loop decides, with a client, threads and an event loop."""
+"""The worker: it does what the loop decides, with a client and its lanes' pools."""
 
 from __future__ import annotations
 
 import logging
+import math
 import os
-import signal
 import socket
 import time
 import uuid
 from collections.abc import Sequence
 from contextlib import suppress
 from queue import Empty, SimpleQueue
-from types import FrameType
 from typing import NamedTuple
 
 from stanchion.client.sync.client import Client
@@ -19,14 +18,17 @@ from stanchion.commands import Deregister
 from stanchion.errors import StanchionError
 from stanchion.rules.backoff import Constant
 from stanchion.tasks.app import App
+from stanchion.worker import signals
 from stanchion.worker.active import ActiveJob
-from stanchion.worker.aio import LoopThread
 from stanchion.worker.keeper import LeaseKeeper
+from stanchion.worker.lanes import lanes_of
 from stanchion.worker.lease import Lease
 from stanchion.worker.loop import PASSING, Exchange, Leave, Loop, Sleep
 from stanchion.worker.outcome import Outcome, Unknown, settle
-from stanchion.worker.perform import on_loop, on_thread
-from stanchion.worker.threads import ThreadPool, Watch
+from stanchion.worker.pools import Pools
+from stanchion.worker.process import linux
+from stanchion.worker.process.tender import Recycling
+from stanchion.worker.threads import Watch
 
 log = logging.getLogger("stanchion.worker")
 
@@ -47,11 +49,29 @@ class _Stop(NamedTuple):
     """Someone asks to stop."""
 
 
-class Worker:
-    """Runs the jobs of some queues on ``threads`` threads and an event loop, in this process.
+class _Quiet(NamedTuple):
+    """Someone asks to take no more jobs."""
 
-    Queues are served in their order: the first is emptied before the second is looked at. ``stop_seconds`` is how long running
-    jobs may go on after SIGTERM before they are handed back.
+
+class _Scale(NamedTuple):
+    by: int
+
+
+class _Dump(NamedTuple):
+    """Someone asks where all code is."""
+
+
+_Message = _Finished | _Work | _Stop | _Quiet | _Scale | _Dump
+
+
+class Worker:
+    """Runs the jobs of some queues: on ``threads`` threads and an event loop of this process, or on lanes of their own.
+
+    ``queues`` are served in their order: the first is emptied before the second is looked at. One that says how,
+    ``mail=async:100``, ``thumbs=process:2``, ``reports=thread:1``, has a lane of its own, with so many jobs at once, and waits
+    for no other. ``stop_seconds`` is how long running jobs may go on after SIGTERM before they are handed back. A process is
+    replaced by a fresh one after ``jobs_per_process`` jobs. After ``max_jobs`` jobs, or once this process takes ``max_memory``
+    bytes, the worker stops; processes that take that much are replaced.
     """
 
     def __init__(
@@ -62,33 +82,36 @@ class Worker:
         threads: int = 8,
         name: str | None = None,
         stop_seconds: float = 30.0,
+        jobs_per_process: int = 1000,
+        max_jobs: int | None = None,
+        max_memory: int | None = None,
     ) -> None:
-        if not queues or isinstance(queues, str):
-            raise ValueError("a worker needs a list of queues")
-        if threads < 1:
-            raise ValueError("a worker needs at least one thread")
+        self._lanes = lanes_of(queues, threads)
         self.name = name or f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
-        self._queues = tuple(queues)
-        self._threads = threads
         self._stop_seconds = stop_seconds
+        self._most = math.inf if max_jobs is None else max_jobs
+        self._max_memory = math.inf if max_memory is None else max_memory
+        self._recycling = Recycling(jobs_per_process, self._max_memory)
+        self._app = app
         self._runnables = app.runnables
         self._client: Client = app.client
-        self._inbox: SimpleQueue[_Finished | _Work | _Stop] = SimpleQueue()
+        self._inbox: SimpleQueue[_Message] = SimpleQueue()
 
     def run(self, *, burst: bool = False) -> int:
         """Work until a signal, or ``stop()``, says to stop; with ``burst`` until the queues are empty. How many jobs were run."""
-        self._loop = Loop(self.name, self._queues, self._threads, self._stop_seconds, burst=burst)
-        self._pool, self._aio = ThreadPool(self._threads), LoopThread()
+        self._loop = Loop(self.name, self._lanes, self._stop_seconds, burst=burst, most=self._most)
+        self._pools = Pools(self._app, self._lanes, self._recycling)
         self._keeper = LeaseKeeper(self._client)
-        self._watch = Watch(self._client, self._queues, lambda: self._inbox.put(_Work()))
-        log.info("worker %s serves %s at %s", self.name, ", ".join(self._queues), self._client.url)
+        self._watches = [Watch(self._client, lane.queues, lambda: self._inbox.put(_Work())) for lane in self._lanes]
+        queues = ", ".join(queue for lane in self._lanes for queue in lane.queues)
+        log.info("worker %s serves %s at %s", self.name, queues, self._client.url)
         try:
             self._work()
         finally:
-            self._watch.close()
+            for watch in self._watches:
+                watch.close()
             self._keeper.close()
-            self._pool.close()
-            self._aio.close()
+            self._pools.close()
             self._say_goodbye()
         return self._loop.done
 
@@ -96,18 +119,22 @@ class Worker:
         """Take no more jobs and finish those that run; called again, hand them back at once. Safe in a signal handler."""
         self._inbox.put(_Stop())
 
-    def run_with_signals(self) -> int:
-        """``run``, with SIGTERM and SIGINT as ``stop``. For the main thread."""
+    def quiet(self) -> None:
+        """Take no more jobs, and finish those that run, but do not end. Safe in a signal handler."""
+        self._inbox.put(_Quiet())
 
-        def stop(number: int, frame: FrameType | None) -> None:
-            self.stop()
+    def scale(self, by: int) -> None:
+        """Let the first lane run so many more jobs at once, or fewer. Safe in a signal handler."""
+        self._inbox.put(_Scale(by))
 
-        before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
-        try:
-            return self.run()
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+    def dump_stacks(self) -> None:
+        """Write the stacks of all processes' threads to the standard error stream. Safe in a signal handler."""
+        self._inbox.put(_Dump())
+
+    def run_with_signals(self, *, burst: bool = False) -> int:
+        """``run``, with signals: see :mod:`stanchion.worker.signals`. For the main thread."""
+        with signals.handled_by(self):
+            return self.run(burst=burst)
 
     def _work(self) -> None:
         # Always older than the last look at the queues: nothing that came after that look is slept through.
@@ -133,17 +160,31 @@ class Worker:
             while True:
                 self._note(self._inbox.get_nowait())
 
-    def _note(self, message: _Finished | _Work | _Stop) -> None:
+    def _note(self, message: _Message) -> None:
         match message:
             case _Finished(lease, outcome):
                 self._keeper.drop(lease)
                 runnable = self._runnables.get(lease.job.klass)
                 self._loop.finished(lease, settle(lease.job, outcome, runnable.backoff if runnable else Constant(0.0)))
+                if linux.memory() > self._max_memory:
+                    self._stop("it takes too much memory")
             case _Work():
                 self._loop.look()
             case _Stop():
-                log.info("worker %s stops: %d jobs still run", self.name, self._loop.running)
-                self._loop.stop(time.monotonic())
+                self._stop("it was told to")
+            case _Quiet():
+                log.info("worker %s takes no more jobs: %d still run", self.name, self._loop.running)
+                self._loop.be_quiet()
+            case _Scale(by):
+                slots = self._loop.scale(by)
+                self._pools.resize_first(slots)
+                log.info("worker %s runs %d jobs at once on its first lane", self.name, slots)
+            case _Dump():
+                self._pools.dump()
+
+    def _stop(self, why: str) -> None:
+        log.info("worker %s stops, since %s: %d jobs still run", self.name, why, self._loop.running)
+        self._loop.stop(time.monotonic())
 
     def _exchange(self, exchange: Exchange) -> None:
         asked = time.monotonic()
@@ -158,29 +199,24 @@ class Worker:
             log.warning("%s of job %s was refused: %s", settlement.command.name, settlement.lease.job.jid, reason)
         if heard.trouble is not None:
             log.warning("the store cannot do all of it, trying again: %r", heard.trouble)
-        for lease in heard.started:
-            self._start(lease)
+        for lane, lease in heard.started:
+            self._start(lane, lease)
 
-    def _start(self, lease: Lease) -> None:
+    def _start(self, lane: int, lease: Lease) -> None:
         runnable = self._runnables.get(lease.job.klass)
         if runnable is None:
             self._report(lease, Unknown())
             return
-        if runnable.timeout is not None:
-            lease.deadline = time.monotonic() + runnable.timeout
         self._keeper.add(lease)
         job = ActiveJob(self._client.jobs.of(lease.job), lease)
-        if runnable.is_async(lease.job.queue):
-            self._keeper.cancel_by(lease, self._aio.submit(on_loop(job, runnable, self._report)))
-        else:
-            self._pool.submit(on_thread(job, runnable, self._report))
+        self._keeper.cancel_by(lease, self._pools.start(lane, job, runnable, self._report))
 
     def _report(self, lease: Lease, outcome: Outcome) -> None:
         self._inbox.put(_Finished(lease, outcome))
 
     def _sleep(self, sleep: Sleep, ticket: object) -> None:
-        if sleep.watch:
-            self._watch.ask(ticket)
+        for lane in sleep.watch:
+            self._watches[lane].ask(ticket)
         while (left := sleep.until - time.monotonic()) > 0:
             with suppress(Empty):
                 self._note(self._inbox.get(timeout=min(left, SIGNAL_SECONDS)))
@@ -188,6 +224,9 @@ class Worker:
 
     def _leave(self, leave: Leave) -> None:
         self._keeper.lose_all("the worker stopped")
+        self._pools.halt()
+        now = time.monotonic()
+        leave = leave._replace(leases=tuple(lease for lease in leave.leases if now < lease.ends))
         try:
             answers = self._client.run_many(leave.commands)
         except StanchionError as error:
