@@ -1,4 +1,7 @@
-"""The text of the function library, put together from the modules in ``lua/``.
+"""The texts of the function library and of the script, put together from the same modules in ``lua/``.
+
+The library is for our own clients. The script is for the clients of older queues, which load it in place of their own, and for our
+clients where a server has no functions.
 
 A module is a file that ends in ``return …`` and names the modules that it needs by ``use('…')``. Each runs once, the first time
 that it is used: while a library loads, a server offers its functions nothing but their registration.
@@ -35,6 +38,18 @@ MAY = f"{LIBRARY}_may"
 _GROWING: tuple[type[Command[Any]], ...] = (Put, PutMany, Requeue, Recur, SetConfig)
 """What a server that is out of memory may refuse; all else goes on, since it finishes or frees work."""
 
+_SCRIPT_ONLY = "script/"
+
+_SCRIPT_HEAD = "-- The queue of Stanchion, for the clients of Qless and reqless. Its sources and its terms are Stanchion's."
+
+_REGISTER = f"""\
+local function register(name, command, flags, reads)
+  local answer = function(keys, args)
+    return use('main')(use('commands')(command), reads, keys, args)
+  end
+  redis.register_function{{function_name = '{LIBRARY}_' .. name, callback = answer, flags = flags}}
+end"""
+
 _USE = re.compile(r"\buse\('([^']+)'\)")
 
 
@@ -46,17 +61,25 @@ def function_name(command: str) -> str:
 @cache
 def text() -> str:
     """The text for FUNCTION LOAD."""
-    modules = _modules()
-    _refuse_circles(modules)
-    return "\n".join([f"#!lua name={LIBRARY}", _loader(modules), *_registrations()]) + "\n"
+    modules = {name: body for name, body in _modules().items() if not name.startswith(_SCRIPT_ONLY)}
+    return "\n".join([f"#!lua name={LIBRARY}", _loader(modules), _REGISTER, *_registrations()]) + "\n"
+
+
+@cache
+def script() -> str:
+    """The text for SCRIPT LOAD, which old clients load under the name of their own script."""
+    return "\n".join([_SCRIPT_HEAD, _loader(_modules()), "return use('script/main')(KEYS, ARGV)"]) + "\n"
 
 
 def _file_name(command: str) -> str:
     return command.replace(".", "_")
 
 
+@cache
 def _modules() -> dict[str, str]:
-    return dict(sorted(_walk(files("stanchion.engine.redis") / "lua")))
+    modules = dict(sorted(_walk(files("stanchion.engine.redis") / "lua")))
+    _refuse_circles(modules)
+    return modules
 
 
 def _walk(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, str]]:
@@ -97,12 +120,6 @@ use = function(name)
     loaded[name] = module
   end
   return module
-end
-local function register(name, command, flags, reads)
-  local answer = function(keys, args)
-    return use('main')(use('commands')(command), reads, keys, args)
-  end
-  redis.register_function{{function_name = '{LIBRARY}_' .. name, callback = answer, flags = flags}}
 end"""
 
 

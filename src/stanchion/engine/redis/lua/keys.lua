@@ -42,12 +42,23 @@ keys.tracked = no_name('tracked')
 keys.tags = no_name('tags')
 keys.failures = no_name('failures')
 keys.config = no_name('config')
+keys.identifiers = no_name('qp:identifiers')
+keys.priorities = no_name('qp:priorities')
+
+-- The id of the throttle that limits how many jobs of a queue run.
+keys.own_throttle = one_name('q:')
+
+-- Where an older script had them.
+function keys.old_identifiers() return 'qmore:dynamic' end
+function keys.old_priorities() return 'qmore:priority' end
 
 -- Ours alone.
 keys.concerned = one_name('x:concerned:') -- dependents for which a failure of the job means something
 keys.wake = one_name('x:wake:')
 keys.lines = one_name('x:lines:')
 keys.sets = one_name('x:sets:')
+keys.topics = one_name('x:topics:')
+keys.topical = no_name('x:topics')
 keys.generation = one_name('x:tokens:')
 keys.engine = no_name('x:engine')
 keys.generations = no_name('x:generations')

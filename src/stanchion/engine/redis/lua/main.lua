@@ -3,6 +3,7 @@
 local arguments = use('arguments')
 local clock = use('clock')
 local context = use('context')
+local errors = use('errors')
 local tokens = use('tokens')
 
 local ARGUMENTS_FROM = 4 -- after now, token and the request's digest
@@ -17,9 +18,5 @@ end
 -- Answer a call. A refusal is an error reply; it came before any write.
 return function(command, reads, keys, args)
   context.begin(keys[1], reads)
-  local ok, reply = pcall(run, command, args)
-  if ok then return reply end
-  if type(reply) == 'table' and reply.refused then return redis.error_reply(reply.refused) end
-  if type(reply) == 'table' and reply.err then return redis.error_reply(reply.err) end
-  return redis.error_reply('ERR ' .. tostring(reply))
+  return errors.answer(pcall(run, command, args))
 end

@@ -8,8 +8,12 @@ local replies = {}
 -- Refuse the command: the code of an error class, and its details as pairs of a name and a text.
 function replies.refuse(code, ...)
   local details = { ... }
-  for index = 2, #details, 2 do details[index] = texts.quote(details[index]) end
-  error({ refused = string.upper(code) .. ' ' .. texts.object(unpack(details)) })
+  local named = {}
+  for index = 2, #details, 2 do
+    named[details[index - 1]] = details[index]
+    details[index] = texts.quote(details[index])
+  end
+  error({ refused = string.upper(code) .. ' ' .. texts.object(unpack(details)), code = code, details = named })
 end
 
 function replies.bad_argument(command, argument, problem)

@@ -45,6 +45,21 @@ function texts.names(text)
   return names, true
 end
 
+-- The names of a JSON list, numbers taken as texts, or nil where it is none. Old clients write an empty list as an object.
+function texts.any_names(text)
+  local ok, list = pcall(cjson.decode, text)
+  if not ok or type(list) ~= 'table' then return nil end
+  local names = {}
+  for index, name in ipairs(list) do
+    if type(name) == 'number' then name = texts.number(name) end
+    if type(name) ~= 'string' then return nil end
+    names[index] = name
+  end
+  return names
+end
+
+function texts.is_json(text) return (pcall(cjson.decode, text)) end
+
 -- The fields of a JSON object of texts and numbers; none where it cannot be read.
 function texts.fields(text)
   local ok, fields = pcall(cjson.decode, text or '')

@@ -5,6 +5,7 @@ local config = use('config')
 local keys = use('keys')
 local records = use('queue/records')
 local taking = use('queue/taking')
+local throttles = use('queue/throttles')
 local upkeep = use('queue/upkeep')
 local wake = use('queue/wake')
 local workers = use('queue/workers')
@@ -17,7 +18,7 @@ function pop.run(args)
   upkeep.keep_up(0)
   if call('sismember', keys.paused(), queue) == 1 then return {} end
   local heartbeat, limit, history_limit = config.of_queue(queue)
-  local jobs = taking.take(queue, count, limit)
+  local jobs = taking.take(queue, count, throttles.limit_of_queue(queue, limit))
   if #jobs < count then wake.clear(queue) end
   return taking.hand_out(jobs, queue, worker, heartbeat, history_limit)
 end

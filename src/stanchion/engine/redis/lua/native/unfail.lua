@@ -29,8 +29,10 @@ return function(args)
       line.leave(job)
       local where = line.place(0, false, job.throttles, context.now)
       putting.line_up_again(job, queue, where, count > MANY and moved or 0)
-      events.log('put', 'jid', jid, 'queue', queue)
-      events.tell_trackers(jid, 'put')
+      if not context.old_call then
+        events.log('put', 'jid', jid, 'queue', queue)
+        events.tell_trackers(jid, 'put')
+      end
       moved = moved + 1
     end
   end

@@ -16,7 +16,7 @@ local ending = {}
 -- The failure of a job as its record keeps it.
 function ending.failure(group, message, worker)
   return texts.object(
-    'group', texts.quote(group), 'message', texts.quote(message), 'when', context.now_text, 'worker', texts.quote(worker)
+    'group', texts.quote(group), 'message', texts.quote(message), 'when', context.when(), 'worker', texts.quote(worker)
   )
 end
 
@@ -43,11 +43,26 @@ local function list_failed(group, job)
   call('sadd', keys.failures(), group)
 end
 
--- Fail a job. The worker is who had it last; empty if nobody did.
-function ending.fail(job, group, message, worker)
+-- The entry in the history. Old clients are not told whose a job was that ran out of retries.
+local function entry_of(group, worker, exhausted)
+  if exhausted and context.old_call then
+    return history.entry(context.out_of_retries, texts.object('group', texts.quote(group)))
+  end
+  return history.entry('failed', texts.object('worker', texts.quote(worker), 'group', texts.quote(group)))
+end
+
+-- Say that a job failed. Old clients are told in another order if it ran out of retries, and only part of it unless a pop found that.
+local function tell(job, group, message, worker, exhausted)
+  local function tell_all() events.log('failed', 'jid', job.jid, 'worker', worker, 'group', group, 'message', message) end
+  if not (exhausted and context.old_call) then tell_all() end
+  events.tell_trackers(job.jid, 'failed')
+  if exhausted and context.old_call and exhausted.by_pop then tell_all() end
+end
+
+-- Fail a job. The worker is who had it last; empty if nobody did. If no retry was left, exhausted says how that was found.
+function ending.fail(job, group, message, worker, exhausted)
   line.leave(job)
-  local more = texts.object('worker', texts.quote(worker), 'group', texts.quote(group))
-  history.append(job.jid, nil, history.entry('failed', more))
+  history.append(job.jid, nil, entry_of(group, worker, exhausted))
   list_failed(group, job)
   call(
     'hset', keys.job(job.jid), 'state', 'failed', 'queue', job.queue, 'worker', '', 'expires', 0, 'grace', 0, 'x-due', 0,
@@ -56,8 +71,7 @@ function ending.fail(job, group, message, worker)
   if job.state == 'depends' then links.cut_all(job) end
   statistics.count(job.queue, 'failures', 1)
   statistics.count(job.queue, 'failed', 1)
-  events.log('failed', 'jid', job.jid, 'worker', worker, 'group', group, 'message', message)
-  events.tell_trackers(job.jid, 'failed')
+  tell(job, group, message, worker, exhausted)
   job.state = 'failed'
 end
 

@@ -11,12 +11,18 @@ local texts = use('texts')
 
 local history = {}
 
+-- The entry of a put at another time than this call's.
+function history.put_entry_at(time, queue)
+  if context.old_call then time = string.format('%.0f', math.floor(tonumber(time))) end
+  return '[' .. time .. ',"put",' .. texts.object(context.put_names_queue, texts.quote(queue)) .. ']'
+end
+
 -- One entry as text: what happened, and more as a JSON object.
-function history.entry(what, more) return '[' .. context.now_text .. ',"' .. what .. '",' .. (more or '{}') .. ']' end
+function history.entry(what, more) return '[' .. context.when() .. ',"' .. what .. '",' .. (more or '{}') .. ']' end
 
 -- An entry whose name is somebody's text.
 function history.log_entry(message, more)
-  return '[' .. context.now_text .. ',' .. texts.quote(message) .. ',' .. more .. ']'
+  return '[' .. context.when() .. ',' .. texts.quote(message) .. ',' .. more .. ']'
 end
 
 -- The entry of a put that no list tells.

@@ -16,7 +16,7 @@ local texts = use('texts')
 
 local putting = {}
 
-local function put_entry(queue) return history.entry('put', texts.object('q', texts.quote(queue))) end
+local function put_entry(queue) return history.entry('put', texts.object(context.put_names_queue, texts.quote(queue))) end
 
 -- What of the record outlives a put.
 local KEPT = { 'failure', 'spawned_from_jid', 'x-attempt', 'x-awaited' }
@@ -32,8 +32,29 @@ local function keep(jid, fields)
   call('del', keys.job(jid))
 end
 
+-- Write the record with all that old scripts expect of one.
+local function write_whole(job, old)
+  local fields = {
+    'jid', job.jid, 'klass', job.klass, 'data', job.data, 'priority', job.priority, 'tags', texts.list(job.tags),
+    'state', job.state, 'worker', '', 'expires', 0, 'queue', job.queue, 'retries', job.retries, 'remaining', job.retries,
+    'time', job.time, 'throttles', texts.list(job.throttles), 'x-seq', job.seq, 'x-ready', job.ready, 'x-due', job.due,
+    'x-policy', job.policy,
+  }
+  if job.due ~= 0 and job.state == 'depends' then
+    fields[#fields + 1] = 'scheduled'
+    fields[#fields + 1] = job.due
+  end
+  if job.spawned_from then
+    fields[#fields + 1] = 'spawned_from_jid'
+    fields[#fields + 1] = job.spawned_from
+  end
+  if old then keep(job.jid, fields) end
+  call('hset', keys.job(job.jid), unpack(fields))
+end
+
 -- Write the record: what is not as it is by default, but for what the old one keeps.
 local function write(job, old)
+  if context.whole_records then return write_whole(job, old) end
   local fields = {
     'klass', job.klass, 'data', job.data, 'queue', job.queue, 'state', job.state, 'time', job.time, 'x-seq', job.seq,
   }
@@ -58,7 +79,7 @@ local function store(job, old, where, time, nudge)
   job.state, job.ready, job.due, job.time = where.state, where.ready, where.due, time
   job.seq = next_number()
   job.throttled = #job.throttles > 0
-  if old then history.append(job.jid, nil, put_entry(job.queue)) end
+  if old or context.whole_records then history.append(job.jid, nil, history.put_entry_at(time, job.queue)) end
   write(job, old)
   local had = texts.names(old and old.tags)
   if #had > 0 or #job.tags > 0 then tags.reindex(job.jid, had, job.tags) end
@@ -114,7 +135,7 @@ end
 -- Put a recurring job's child as if it had been put at its due time.
 function putting.spawn(job, due)
   store(job, nil, line.place(0, false, job.throttles, due), texts.number(due))
-  events.log('put', 'jid', job.jid, 'queue', job.queue)
+  if not context.old_call then events.log('put', 'jid', job.jid, 'queue', job.queue) end
 end
 
 -- Renew a job as it is in a queue's line: with all its retries, and last among its equals. It must have left its place.

@@ -113,12 +113,13 @@ function settling.fail(job, group, message, worker)
   dependents.lost(job.jid)
 end
 
--- Fail a job that has no retries left.
-function settling.exhaust(job, worker, group, message)
-  settling.fail(
+-- Fail a job that has no retries left. Was that noticed by a pop?
+function settling.exhaust(job, worker, group, message, by_pop)
+  ending.fail(
     job, group or 'failed-retries-' .. job.queue,
-    message or 'Job exhausted retries in queue "' .. job.queue .. '"', worker
+    message or 'Job exhausted retries in queue "' .. job.queue .. '"', worker, { by_pop = by_pop }
   )
+  dependents.lost(job.jid)
 end
 
 -- Put a running job back to be tried again; the retries that remain.

@@ -123,7 +123,7 @@ local function lapse(job, grace)
   end
   if job.retries ~= settling.NO_LIMIT then
     if job.remaining <= 0 then
-      settling.exhaust(job, job.worker)
+      settling.exhaust(job, job.worker, nil, nil, true)
       return false
     end
     job.remaining = job.remaining - 1
@@ -181,6 +181,16 @@ function taking.take(queue, count, limit)
   return jobs
 end
 
+-- The job of that name, if the queue may give it out: it waits in line, and there is room for it.
+function taking.take_named(queue, jid, limit)
+  local jobs = {}
+  spawning.bring_in_line(queue, 1)
+  if room(queue, 1, limit) > 0 and call('zscore', keys.work(queue), jid) then
+    admitted(keys.work(queue), { jid }, queue, 'waiting', 1, jobs)
+  end
+  return jobs
+end
+
 -- Write who holds a job, and until when; its history as it is then.
 local function hold(job, worker, expires, popped, history_limit)
   local hash, now = job.hash, context.now_text
@@ -188,6 +198,10 @@ local function hold(job, worker, expires, popped, history_limit)
   local fields = {
     'state', 'running', 'worker', worker, 'expires', expires, 'x-popped', now, 'x-attempt', job.attempt + 1,
   }
+  if context.whole_records then
+    fields[#fields + 1] = 'time'
+    fields[#fields + 1] = now
+  end
   if job.lapsed then
     hash.remaining, hash['x-ready'], hash.grace = job.remaining, job.ready, 0
     for _, field in ipairs({ 'remaining', 'x-ready', 'grace' }) do

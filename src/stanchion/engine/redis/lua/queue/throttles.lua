@@ -24,6 +24,13 @@ function throttles.limit(throttle)
   return maximum, expires
 end
 
+-- How many jobs of a queue may run at once (0: any number), by its option and by its own throttle.
+function throttles.limit_of_queue(queue, option)
+  local maximum = throttles.limit(keys.own_throttle(queue))
+  if maximum == 0 or option <= 0 then return math.max(maximum, option) end
+  return math.min(maximum, option)
+end
+
 -- How many places are free; infinite where there is no limit.
 local function room(throttle)
   local maximum = throttles.limit(throttle)

@@ -1,0 +1,56 @@
+-- What old clients change in a job.
+
+local json = use('script/json')
+local native = use('script/native')
+
+local changing = {}
+
+local function names_of(jids, style) return style.names_jobs and jids or json.names(jids, style) end
+
+-- The jids that were canceled.
+function changing.cancel(given, style)
+  local jids = given:rest()
+  return names_of(#jids > 0 and native('cancel', jids) or {}, style)
+end
+
+function changing.priority(given)
+  local jid = given:need('jid')
+  local priority = given:number('priority')
+  native('priority', jid, priority)
+  return priority
+end
+
+function changing.depend(given)
+  native('depend', given:need('jid'), given:rest())
+  return 1
+end
+
+function changing.undepend(given)
+  local jid, jids = given:need('jid'), given:rest()
+  if jids[1] == 'all' then jids = nil end
+  native('undepend', jid, jids)
+  return 1
+end
+
+function changing.depends(given)
+  local jid, command = given:need('jid'), given:need('command')
+  given.at = given.at - 1
+  given.args[given.at] = jid
+  if command == 'on' then return changing.depend(given) end
+  if command == 'off' then return changing.undepend(given) end
+  given:refuse('Argument "command" must be "on" or "off"')
+end
+
+-- The data of an entry as an object.
+local function more_of(text)
+  if not text then return '{}' end
+  if string.find(text, '^%s*{') then return text end
+  return '{"data":' .. text .. '}'
+end
+
+function changing.log(given)
+  local jid, message = given:need('jid'), given:need('message')
+  return native('log', jid, message, more_of(given:optional_json('data')))
+end
+
+return changing

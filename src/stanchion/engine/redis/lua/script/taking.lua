@@ -1,0 +1,34 @@
+-- pop and peek, as old clients call them.
+
+local native = use('script/native')
+local show = use('script/show')
+local take_one = use('script/take_one')
+
+local taking = {}
+
+function taking.pop(given, style)
+  local queue, worker = given:need('queue'), given:need('worker')
+  return show.jobs(native('pop', queue, worker, math.max(0, given:number('count'))), style)
+end
+
+-- One job of the line, if it waits there.
+function taking.pop_by_jid(given, style)
+  local queue, jid, worker = given:need('queue'), given:need('jid'), given:need('worker')
+  return show.jobs(take_one(queue, jid, worker), style)
+end
+
+function taking.peek(given, style)
+  local queue = given:need('queue')
+  return show.jobs(native('peek', queue, math.max(0, given:number('count'))), style)
+end
+
+-- A page of what peek would give.
+function taking.peek_page(given, style)
+  local queue = given:need('queue')
+  local offset, count = given:page()
+  local shown, jobs = {}, native('peek', queue, offset + count)
+  for index = offset + 1, #jobs do shown[#shown + 1] = jobs[index] end
+  return show.jobs(shown, style)
+end
+
+return taking
