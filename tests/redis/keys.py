@@ -13,6 +13,7 @@ from stanchion.engine.contract import Finding, StateDump
 from stanchion.engine.invariants import check
 from stanchion.engine.redis.calls import call_of
 from stanchion.engine.redis.dump import state
+from stanchion.engine.redis.face import FACES
 from stanchion.engine.redis.repair import check as check_talk
 from stanchion.engine.redis.snapshot import Snapshot, read
 
@@ -64,9 +65,8 @@ class Keys:
     def call(self, command: Command[Any], now: float = NOW) -> Any:
         """Run a command of the vocabulary by the library's function."""
         call = call_of(command)
-        verb = "FCALL_RO" if call.reads else "FCALL"
-        arguments = (verb, call.function, 1, self.namespace, repr(now), "", "", *call.arguments)
-        (raw,) = self.replies([arguments])
+        sent = FACES["library"].call(call.name, call.reads, self.namespace, repr(now), "", "", *call.arguments)
+        (raw,) = self.replies([sent])
         return call.decode(raw)
 
     def check(self, *, fix: bool = False, now: float = NOW) -> list[Finding]:

@@ -10,6 +10,7 @@ from stanchion import commands as c
 from stanchion.engine.contract import Diagnosis
 from stanchion.engine.redis import diagnosis
 from stanchion.engine.redis.diagnosis import diagnose
+from stanchion.engine.redis.url import parse
 from tests.redis.keys import Keys
 
 URL = "redis://test"
@@ -24,7 +25,7 @@ def server(keys: Keys) -> Iterator[Keys]:
 
 
 def look(keys: Keys) -> Diagnosis:
-    return keys.talk(diagnose(keys.namespace, URL))
+    return keys.talk(diagnose(parse(f"{URL}?namespace={keys.namespace}")))
 
 
 def codes(keys: Keys, *, wrong: bool = True) -> set[str]:

@@ -11,6 +11,7 @@ import pytest
 from stanchion import commands as c
 from stanchion.client.open import open_engine
 from stanchion.engine.redis import library, plan, startup
+from stanchion.engine.redis.url import parse
 from stanchion.errors import (
     EvictingServer,
     NewerLibrary,
@@ -86,9 +87,19 @@ def test_a_policy_that_is_changed_is_noticed(monkeypatch: pytest.MonkeyPatch) ->
     ],
 )
 def test_old_servers_are_refused(product: str, version: str, good: bool) -> None:
-    found = startup.refusal(startup.Facts(product, version, "noeviction"), "redis://h")
+    found = startup.refusal(startup.Facts(product, version, "noeviction"), parse("redis://h"))
     assert (found is None) == good
     assert good or isinstance(found, OldServer)
+
+
+def test_what_has_no_functions_can_be_used_through_the_script() -> None:
+    def found(version: str, face: str) -> Any:
+        return startup.refusal(startup.Facts("redis", version, "noeviction"), parse(f"redis://h?face={face}"))
+
+    assert found("6.0.16", "script") is None
+    assert "?face=script" in str(found("6.0.16", "library"))
+    assert "?face=script" not in str(found("5.0.14", "library"))
+    assert isinstance(found("5.0.14", "script"), OldServer)
 
 
 def test_what_would_be_lost_is_said() -> None:

@@ -12,7 +12,7 @@ import pytest
 from stanchion.client.open import open_async_engine, open_engine
 from stanchion.engine.contract import Engine
 from tests.model.engine import ModelEngine
-from tests.servers import SHARED, binaries
+from tests.servers import SHARED, binaries, old_binaries
 from tests.spec.rig import Rig
 
 
@@ -65,8 +65,10 @@ ENGINES: dict[str, Callable[[Path], Any]] = {
     "model": lambda folder: ModelEngine(),
     "valkey": lambda folder: open_engine(SHARED.url("valkey")),
     "valkey-async": lambda folder: Awaited(SHARED.url("valkey")),
+    "valkey-script": lambda folder: open_engine(f"{SHARED.url('valkey')}&face=script"),
     "cluster": lambda folder: open_engine(SHARED.url("cluster")),
     **({"redis": lambda folder: open_engine(SHARED.url("redis"))} if "redis" in binaries() else {}),
+    **({"redis6-script": lambda folder: open_engine(f"{SHARED.url('redis6')}&face=script")} if old_binaries() else {}),
 }
 
 

@@ -48,7 +48,7 @@ class AsyncRedisEngine:
     ) -> R:
         check_now(command.name, now)
         call = call_of(command)
-        request = request_of(command, call, self.location.namespace, now, token)
+        request = request_of(command, call, self.location, now, token)
         (outcome,) = await self._perform([request], timeout)
         return answer_of(call, outcome)  # type: ignore[no-any-return]
 
@@ -58,7 +58,7 @@ class AsyncRedisEngine:
         check_now("run_many", now)
         outcomes: list[Outcome] = []
         for start in range(0, len(commands), CHUNK):
-            calls, requests = requests_of(commands[start : start + CHUNK], self.location.namespace, now)
+            calls, requests = requests_of(commands[start : start + CHUNK], self.location, now)
             found = await self._perform(requests, timeout)
             outcomes += [outcome_of(call, one) for call, one in zip(calls, found, strict=True)]
         return outcomes
@@ -115,7 +115,7 @@ class AsyncRedisEngine:
 
     async def _seconds_until_work(self, queues: tuple[str, ...]) -> float:
         call = next_call(queues)
-        (outcome,) = await self._perform([question_of(call, self.location.namespace, "wait")], None)
+        (outcome,) = await self._perform([question_of(call, self.location, "wait")], None)
         return float(answer_of(call, outcome))
 
     async def _sleep(self, queues: Sequence[str], seconds: float) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from stanchion import commands as c
 from stanchion.commands import Command
 from stanchion.engine.redis import replies as r
-from stanchion.engine.redis.library import NEXT, function_name
+from stanchion.engine.redis.library import NEXT, name_of
 from stanchion.rules.config import OPTIONS, ConfigValue, option_of, parse_option
 
 NONE = "\0"
@@ -18,9 +18,9 @@ NONE = "\0"
 
 
 class Call(NamedTuple):
-    """A call of a function: what follows the request's digest, whether it only reads, and what its reply means."""
+    """A call of a command: its file, what follows the request's digest, whether it only reads, and what its reply means."""
 
-    function: str
+    name: str
     arguments: list[str]
     reads: bool
     decode: Callable[[Any], Any]
@@ -31,8 +31,8 @@ def call_of(command: Command[Any]) -> Call:
     arguments_of: Callable[[Any], list[str]] = _SPECIAL.get(type(command), _arguments)
     arguments = arguments_of(command)
     if isinstance(command, c.GetConfig):
-        return Call(function_name(command.name), arguments, True, lambda raw: _option(command.option, raw))
-    return Call(function_name(command.name), arguments, command.reads, _DECODERS[type(command)])
+        return Call(name_of(command.name), arguments, True, lambda raw: _option(command.option, raw))
+    return Call(name_of(command.name), arguments, command.reads, _DECODERS[type(command)])
 
 
 def next_call(queues: tuple[str, ...]) -> Call:

@@ -11,8 +11,9 @@ from typing import Any
 from stanchion.engine.contract import Advice, Diagnosis
 from stanchion.engine.redis import startup
 from stanchion.engine.redis.layout import found_at
-from stanchion.engine.redis.library import LIBRARY, VERSION
+from stanchion.engine.redis.library import VERSION
 from stanchion.engine.redis.snapshot import Talk, scan, text_of
+from stanchion.engine.redis.url import Location
 
 PINGS = 100
 SAMPLE = 20
@@ -28,14 +29,14 @@ _TO_KNOW = ("fsync-everysec", "policy-unknown")
 """Concerns with which nothing is wrong."""
 
 
-def diagnose(namespace: str, url: str) -> Talk[Diagnosis]:
+def diagnose(location: Location) -> Talk[Diagnosis]:
     """The facts, and what follows from them."""
     answers = yield list(startup.QUESTIONS)
     server = startup.facts_of(answers)
     info = yield from _info()
     latencies, offset = yield from _times()
-    library = yield from _library()
-    memory = yield from _memory(namespace)
+    library = yield from _library(location)
+    memory = yield from _memory(location.namespace)
     facts: dict[str, Any] = {
         "server": f"{server.product} {server.version}",
         "role": info.get("role", "?"),
@@ -52,7 +53,7 @@ def diagnose(namespace: str, url: str) -> Talk[Diagnosis]:
         **memory,
     }
     return Diagnosis(
-        facts, (*_of_server(server, url), *_of_info(info), *_of_times(latencies, offset), *_of_library(library))
+        facts, (*_of_server(server, location), *_of_info(info), *_of_times(latencies, offset), *_of_library(library))
     )
 
 
@@ -73,9 +74,9 @@ def _times() -> Talk[tuple[list[float], float]]:
     return latencies, int(seconds) + int(microseconds) / 1e6 - (before + time.time()) / 2
 
 
-def _library() -> Talk[int | None]:
-    (reply,) = yield [("FCALL_RO", f"{LIBRARY}_version", 0)]
-    return None if isinstance(reply, Exception) else int(reply)
+def _library(location: Location) -> Talk[int | None]:
+    (reply,) = yield [location.face.question(location.namespace)]
+    return None if isinstance(reply, Exception) else location.face.version(reply) or None
 
 
 def _memory(namespace: str) -> Talk[dict[str, str]]:
@@ -100,8 +101,8 @@ def _kind(name: str) -> str:
     return found.kind if found else ":".join(name.split(":")[:2]) if name.startswith("x:") else "other keys"
 
 
-def _of_server(server: startup.Facts, url: str) -> Iterator[Advice]:
-    refusal = startup.refusal(server, url)
+def _of_server(server: startup.Facts, location: Location) -> Iterator[Advice]:
+    refusal = startup.refusal(server, location)
     if refusal is not None:
         yield Advice(refusal.code, str(refusal), "change that first: the queue refuses to use this server")
     for concern in startup.concerns(server):

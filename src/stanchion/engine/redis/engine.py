@@ -60,7 +60,7 @@ class RedisEngine:
         """Run one command: see :class:`stanchion.engine.contract.Engine`."""
         check_now(command.name, now)
         call = call_of(command)
-        request = request_of(command, call, self.location.namespace, now, token)
+        request = request_of(command, call, self.location, now, token)
         (outcome,) = self._perform([request], timeout)
         return answer_of(call, outcome)  # type: ignore[no-any-return]
 
@@ -71,7 +71,7 @@ class RedisEngine:
         check_now("run_many", now)
         outcomes: list[Outcome] = []
         for start in range(0, len(commands), CHUNK):
-            calls, requests = requests_of(commands[start : start + CHUNK], self.location.namespace, now)
+            calls, requests = requests_of(commands[start : start + CHUNK], self.location, now)
             found = self._perform(requests, timeout)
             outcomes += [outcome_of(call, one) for call, one in zip(calls, found, strict=True)]
         return outcomes
@@ -108,7 +108,7 @@ class RedisEngine:
 
     def diagnose(self) -> Diagnosis:
         """What the server is like."""
-        return self._hold(diagnose(self.location.namespace, self.location.shown), "diagnose")
+        return self._hold(diagnose(self.location), "diagnose")
 
     def holdings(self) -> Holdings:
         """All that the database holds, for moving house."""
@@ -140,7 +140,7 @@ class RedisEngine:
 
     def _seconds_until_work(self, queues: tuple[str, ...]) -> float:
         call = next_call(queues)
-        (outcome,) = self._perform([question_of(call, self.location.namespace, "wait")], None)
+        (outcome,) = self._perform([question_of(call, self.location, "wait")], None)
         return float(answer_of(call, outcome))
 
     def _sleep(self, queues: Sequence[str], seconds: float) -> bool:

@@ -64,6 +64,7 @@ _RULES = {
     # The slot is on its way to another node, with some of the keys: functions need all of them, so the move is waited for.
     "ASK": _Rule(Reaction.REPEAT, _unavailable),
     "NOFUNCTION": _Rule(Reaction.LOAD, _unavailable),
+    "NOSCRIPT": _Rule(Reaction.LOAD, _unavailable),
     "MISCONF": _Rule(Reaction.REFUSE, _unavailable),
     "OOM": _Rule(Reaction.REFUSE, lambda url, text: StoreFull(url=url)),
     "NOPERM": _Rule(Reaction.REFUSE, lambda url, text: StoreForbids(url=url, problem=text)),
@@ -100,6 +101,7 @@ _REDIS_PY = {
     exceptions.ClusterDownError: "CLUSTERDOWN",
     exceptions.ClusterCrossSlotError: "CROSSSLOT",
     exceptions.NoPermissionError: "NOPERM",
+    exceptions.NoScriptError: "NOSCRIPT",
     exceptions.ExecAbortError: "EXECABORT",
 }
 """redis-py takes the first word off and tells it by the class."""

@@ -29,10 +29,10 @@ LIBRARY = f"stanchion_v{MAJOR}"
 VERSION_FUNCTION = f"{LIBRARY}_version"
 """Tells the version of the library that a server has."""
 
-NEXT = f"{LIBRARY}_next"
+NEXT = "next"
 """Tells for how long a worker of some queues may sleep."""
 
-MAY = f"{LIBRARY}_may"
+MAY = "may"
 """Tells which of the server's commands, that functions use, a user may not run."""
 
 _GROWING: tuple[type[Command[Any]], ...] = (Put, PutMany, Requeue, Recur, SetConfig)
@@ -53,9 +53,9 @@ end"""
 _USE = re.compile(r"\buse\('([^']+)'\)")
 
 
-def function_name(command: str) -> str:
-    """The function that runs a command."""
-    return f"{LIBRARY}_{_file_name(command)}"
+def name_of(command: str) -> str:
+    """The name of the file, and in that of the function, that runs a command."""
+    return command.replace(".", "_")
 
 
 @cache
@@ -69,10 +69,6 @@ def text() -> str:
 def script() -> str:
     """The text for SCRIPT LOAD, which old clients load under the name of their own script."""
     return "\n".join([_SCRIPT_HEAD, _loader(_modules()), "return use('script/main')(KEYS, ARGV)"]) + "\n"
-
-
-def _file_name(command: str) -> str:
-    return command.replace(".", "_")
 
 
 @cache
@@ -127,9 +123,9 @@ def _registrations() -> Iterator[str]:
     yield f"redis.register_function{{function_name = '{VERSION_FUNCTION}', callback = function() return {VERSION} end,"
     yield "  flags = {'no-writes', 'allow-oom'}}"
     for name, command in VOCABULARY.items():
-        yield _registration(_file_name(name), "no-writes" if command.reads else "" if command in _GROWING else "allow-oom")
-    yield _registration("next", "no-writes")
-    yield _registration("may", "allow-oom")
+        yield _registration(name_of(name), "no-writes" if command.reads else "" if command in _GROWING else "allow-oom")
+    yield _registration(NEXT, "no-writes")
+    yield _registration(MAY, "allow-oom")
 
 
 def _registration(name: str, flag: str) -> str:

@@ -174,7 +174,7 @@ class _Round:
     def _newer(self, request: Request) -> NewerLibrary:
         """The server was asked again which library it has: a newer one, without this function."""
         known, found = library.VERSION, self.session.version
-        return NewerLibrary(url=self.session.location.shown, found=found, known=known, function=request.command[1])
+        return NewerLibrary(url=self.session.location.shown, found=found, known=known, function=str(request.command[1]))
 
     def _done(self, request: Request, answer: Any, shortfall: bool) -> Outcome:
         if request.writes and shortfall:
@@ -215,7 +215,7 @@ def prepare(session: Session, patience: float) -> Talk[None]:
     if not session.ready:
         answers = yield from _ask(session, startup.QUESTIONS, patience)
         facts = startup.facts_of(answers)
-        _refuse(startup.refusal(facts, session.location.shown))
+        _refuse(startup.refusal(facts, session.location))
         for concern in startup.concerns(facts) if session.checked < 0 else ():
             level = logging.INFO if concern.usual else logging.WARNING
             _log.log(level, "%s: %s; %s", session.location.shown, concern.message, concern.remedy)
@@ -224,7 +224,7 @@ def prepare(session: Session, patience: float) -> Talk[None]:
         session.ready, session.checked = True, time.monotonic()
     elif time.monotonic() - session.checked > CHECK_POLICY_EVERY:
         (answer,) = yield from _ask(session, (startup.POLICY_QUESTION,), patience)
-        _refuse(startup.refusal(startup.Facts("redis", "99.0", startup.setting(answer)), session.location.shown))
+        _refuse(startup.refusal(startup.Facts("redis", "99.0", startup.setting(answer)), session.location))
         session.checked = time.monotonic()
 
 
@@ -253,15 +253,12 @@ def _ask(session: Session, questions: Sequence[Command], patience: float) -> Tal
 
 def _refuse_without_permissions(session: Session, patience: float) -> Talk[None]:
     """A function that is refused a command half way leaves half a change: so all are tried before the first."""
-    (denied,) = yield from _ask(session, [("FCALL", library.MAY, 1, session.location.namespace, "", "", "")], patience)
+    location = session.location
+    (denied,) = yield from _ask(session, [location.face.call(library.MAY, False, location.namespace, "", "", "")], patience)
     if denied:
         commands = " ".join(f"+{command.decode()}" for command in denied)
         problem = f"it may not run commands that functions need; allow {commands}"
         _refuse(StoreForbids(url=session.location.shown, problem=problem))
-
-
-def _version(session: Session) -> Command:
-    return ("FCALL", library.VERSION_FUNCTION, 1, session.location.namespace)
 
 
 def _ensure_library(session: Session, patience: float) -> Talk[None]:
@@ -276,7 +273,7 @@ def _ensure_library(session: Session, patience: float) -> Talk[None]:
         )
     try:
         if not (yield from _has_library(session, patience)):
-            yield from _ask(session, [("FUNCTION", "LOAD", "REPLACE", library.text())], patience)
+            yield from _ask(session, [session.location.face.load()], patience)
             session.version = library.VERSION
     except _NotNow:
         yield Send([("DEL", lock)], patience)
@@ -285,12 +282,13 @@ def _ensure_library(session: Session, patience: float) -> Talk[None]:
 
 
 def _has_library(session: Session, patience: float) -> Talk[bool]:
-    answers = yield Send([_version(session)], patience)
+    face = session.location.face
+    answers = yield Send([face.question(session.location.namespace)], patience)
     if isinstance(answers, Lost):
         raise _NotNow(Fault(Reaction.REPEAT, StoreUnavailable(path=session.location.shown, problem=answers.problem)))
     (version,) = answers
     if not isinstance(version, Exception):
-        session.version = int(version)
+        session.version = face.version(version)
         return session.version >= library.VERSION
     fault = fault_of(version, session.location.shown, "connect")
     if fault.reaction is Reaction.LOAD:

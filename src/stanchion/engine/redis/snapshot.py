@@ -100,8 +100,8 @@ def read_keys(snapshot: Snapshot, keys: Sequence[bytes], *, expiries: bool = Fal
     """Read what some keys hold, as far as they are there, into the snapshot."""
     limits = bytes_of(snapshot.namespace + _LIMITS)
     asked = [key for key in keys if expiries or key.startswith(limits)]
-    replies = yield [("TYPE", key) for key in keys] + [("PEXPIRETIME", key) for key in asked]
-    ends = dict(zip(asked, replies[len(keys) :], strict=True))
+    replies = yield [("TYPE", key) for key in keys]
+    ends = yield from _ends(asked)
     open_values: dict[bytes, _Reading] = {}
     for key, type_name in zip(keys, replies, strict=False):
         type_ = _text(type_name)
@@ -116,6 +116,18 @@ def read_keys(snapshot: Snapshot, keys: Sequence[bytes], *, expiries: bool = Fal
                 if reading.value:
                     kind, name = reading.whose
                     snapshot.all(kind)[name] = reading.value
+
+
+def _ends(keys: Sequence[bytes]) -> Talk[dict[bytes, int]]:
+    """When keys end, in milliseconds since the epoch; a negative number if they do not. Redis 6 tells only how long they last."""
+    if not keys:
+        return {}
+    replies = yield [("PEXPIRETIME", key) for key in keys]
+    if isinstance(replies[0], Exception):
+        (seconds, microseconds), *left = yield [("TIME",), *(("PTTL", key) for key in keys)]
+        now = int(seconds) * 1000 + int(microseconds) // 1000
+        replies = [lasts if lasts < 0 else now + lasts for lasts in left]
+    return dict(zip(keys, replies, strict=True))
 
 
 def text_of(raw: bytes) -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from stanchion.engine.redis.face import FACES, Face
+from stanchion.engine.redis.url import Location
 from stanchion.errors import EvictingServer, OldServer, StoreRefused
-
-OLDEST = {"redis": (7, 0), "valkey": (7, 2)}
-NEEDED = "Redis 7.0 or newer, or Valkey 7.2 or newer, for functions"
 
 QUESTIONS: tuple[tuple[str, ...], ...] = (
     ("INFO", "server"),
@@ -65,13 +64,21 @@ def setting(answer: Any) -> str | None:
     return str(answer[1].decode())
 
 
-def refusal(facts: Facts, url: str) -> StoreRefused | None:
+def refusal(facts: Facts, location: Location) -> StoreRefused | None:
     """Why such a server cannot keep jobs, or None."""
-    if _number(facts.version) < OLDEST[facts.product]:
-        return OldServer(url=url, found=f"{facts.product.capitalize()} {facts.version}", needed=NEEDED)
+    if _number(facts.version) < location.face.oldest[facts.product]:
+        found = f"{facts.product.capitalize()} {facts.version}"
+        return OldServer(url=location.shown, found=found, needed=_needed(location.face, facts))
     if facts.policy not in (None, "noeviction"):
-        return EvictingServer(url=url, policy=facts.policy)
+        return EvictingServer(url=location.shown, policy=facts.policy)
     return None
+
+
+def _needed(face: Face, facts: Facts) -> str:
+    oldest = [f"{product.capitalize()} {major}.{minor}" for product, (major, minor) in face.oldest.items()]
+    needed = f"{' or '.join(oldest)}, or newer, for {face.what}"
+    old = FACES["script"].oldest[facts.product]
+    return f"{needed}; with ?face=script in the URL this one would do" if old <= _number(facts.version) else needed
 
 
 def concerns(facts: Facts) -> list[Concern]:

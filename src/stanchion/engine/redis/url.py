@@ -6,6 +6,7 @@ import re
 from typing import Any, Literal, NamedTuple
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
+from stanchion.engine.redis.face import FACES, Face
 from stanchion.errors import BadURL
 
 PORT, SENTINEL_PORT = 6379, 26379
@@ -21,7 +22,7 @@ _KINDS: dict[str, Kind] = {
 }
 SCHEMES = tuple(_KINDS)
 
-_OPTIONS = ("namespace", "durability", "replicas", "timeout", "password", "ca", "cert", "key")
+_OPTIONS = ("namespace", "face", "durability", "replicas", "timeout", "password", "ca", "cert", "key")
 _HASH_TAG = re.compile(r"\{[^}]+\}")
 
 
@@ -30,6 +31,7 @@ class Location(NamedTuple):
 
     ``path`` is that of a unix socket. ``service`` is what sentinels call the primary. With ``replicas`` above 0, a write counts
     as done once so many replicas have it. ``timeout`` is the seconds within which a command is repeated until it is answered.
+    ``face`` is how calls reach the server.
     """
 
     url: str
@@ -47,6 +49,7 @@ class Location(NamedTuple):
     namespace: str = NAMESPACE
     replicas: int = 0
     timeout: float = 10.0
+    face: Face = FACES["library"]
 
     @property
     def shown(self) -> str:
@@ -86,6 +89,7 @@ def parse(url: str) -> Location:
         key=options.get("key"),
         namespace=_namespace(url, options.get("namespace"), kind),
         replicas=_replicas(url, options),
+        face=_face(url, options),
         timeout=_number(url, "timeout", options.get("timeout", "10"), 0.1, 50),
     )
     path: dict[str, Any] = _path(url, parts, kind)
@@ -162,6 +166,13 @@ def _namespace(url: str, given: str | None, kind: Kind) -> str:
         )
         raise _wrong(url, problem)
     return namespace
+
+
+def _face(url: str, options: dict[str, str]) -> Face:
+    name = options.get("face", "library")
+    if name not in FACES:
+        raise _wrong(url, f"face must be {' or '.join(FACES)}, not {name!r}")
+    return FACES[name]
 
 
 def _replicas(url: str, options: dict[str, str]) -> int:
