@@ -77,7 +77,15 @@ class Server:
 
     def start(self, *, wait: bool = True) -> None:
         """Start it, and wait until it answers; else only until it takes connections."""
-        command = [(binaries() | old_binaries())[self.kind], "--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self.folder)]
+        command = [
+            (binaries() | old_binaries())[self.kind],
+            "--port",
+            str(self.port),
+            "--bind",
+            "127.0.0.1",
+            "--dir",
+            str(self.folder),
+        ]
         command += ["--daemonize", "no", "--logfile", "server.log", *self.options]
         if self.kind in binaries():
             command += ["--enable-debug-command", "yes"]

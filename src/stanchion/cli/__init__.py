@@ -8,6 +8,7 @@ from stanchion.cli import admin, jobs, labels, moving, queues
 from stanchion.cli.demo.command import demo
 from stanchion.cli.doctor import doctor
 from stanchion.cli.recur import recur
+from stanchion.cli.script import script
 from stanchion.cli.shell import Group, Shell, exits_help
 from stanchion.cli.worker import worker
 
@@ -30,6 +31,6 @@ for command in (
     *(jobs.put, jobs.show, jobs.retry, jobs.cancel, jobs.move, jobs.priority, jobs.timeout, jobs.log, jobs.depends),
     *(labels.tag, labels.track, recur),
     *(admin.workers, admin.config, admin.throttles, admin.events, admin.version, admin.completion),
-    *(admin.fsck, doctor, moving.migrate),
+    *(admin.fsck, doctor, moving.migrate, script),
 ):
     main.add_command(command)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
-from functools import cache
 from typing import Any, ClassVar, Protocol
 
 from stanchion.engine.redis import library
@@ -58,10 +56,10 @@ class Script:
     oldest: ClassVar[Mapping[str, tuple[int, int]]] = {"redis": (6, 0), "valkey": (7, 2)}
 
     def call(self, name: str, reads: bool, namespace: str, *rest: str) -> Command:
-        return ("EVALSHA", _digest(), 1, namespace, name, "1" if reads else "0", *rest)
+        return ("EVALSHA", library.script_digest(), 1, namespace, name, "1" if reads else "0", *rest)
 
     def question(self, namespace: str) -> Command:
-        return ("SCRIPT", "EXISTS", _digest())
+        return ("SCRIPT", "EXISTS", library.script_digest())
 
     def version(self, answer: Any) -> int:
         return library.VERSION if answer[0] else 0
@@ -71,8 +69,3 @@ class Script:
 
 
 FACES: Mapping[str, Face] = {"library": Functions(), "script": Script()}
-
-
-@cache
-def _digest() -> str:
-    return hashlib.sha1(library.script().encode(), usedforsecurity=False).hexdigest()

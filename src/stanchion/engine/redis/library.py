@@ -9,6 +9,7 @@ that it is used: while a library loads, a server offers its functions nothing bu
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -51,6 +52,12 @@ local function register(name, command, flags, reads)
 end"""
 
 _USE = re.compile(r"\buse\('([^']+)'\)")
+
+
+@cache
+def script_digest() -> str:
+    """By which the script is called once a server has it."""
+    return hashlib.sha1(script().encode(), usedforsecurity=False).hexdigest()
 
 
 def name_of(command: str) -> str:
