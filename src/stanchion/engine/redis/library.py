@@ -3,21 +3,18 @@
 The library is for our own clients. The script is for the clients of older queues, which load it in place of their own, and for our
 clients where a server has no functions.
 
-A module is a file that ends in ``return …`` and names the modules that it needs by ``use('…')``. Each runs once, the first time
-that it is used: while a library loads, a server offers its functions nothing but their registration.
+While a library loads, a server offers its functions nothing but their registration: so its modules, too, run when they are needed.
 """
 
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from typing import Any
 
 from stanchion.commands import VOCABULARY, Command, Put, PutMany, Recur, Requeue, SetConfig
+from stanchion.engine.redis.assembly import loader, modules
 
 MAJOR = 1
 """In the names of the library and its functions: two majors run side by side on one server."""
@@ -51,8 +48,6 @@ local function register(name, command, flags, reads)
   redis.register_function{{function_name = '{LIBRARY}_' .. name, callback = answer, flags = flags}}
 end"""
 
-_USE = re.compile(r"\buse\('([^']+)'\)")
-
 
 @cache
 def script_digest() -> str:
@@ -68,62 +63,14 @@ def name_of(command: str) -> str:
 @cache
 def text() -> str:
     """The text for FUNCTION LOAD."""
-    modules = {name: body for name, body in _modules().items() if not name.startswith(_SCRIPT_ONLY)}
-    return "\n".join([f"#!lua name={LIBRARY}", _loader(modules), _REGISTER, *_registrations()]) + "\n"
+    chosen = {name: body for name, body in modules().items() if not name.startswith(_SCRIPT_ONLY)}
+    return "\n".join([f"#!lua name={LIBRARY}", loader(chosen, late=False), _REGISTER, *_registrations()]) + "\n"
 
 
 @cache
 def script() -> str:
     """The text for SCRIPT LOAD, which old clients load under the name of their own script."""
-    return "\n".join([_SCRIPT_HEAD, _loader(_modules()), "return use('script/main')(KEYS, ARGV)"]) + "\n"
-
-
-@cache
-def _modules() -> dict[str, str]:
-    modules = dict(sorted(_walk(files("stanchion.engine.redis") / "lua")))
-    _refuse_circles(modules)
-    return modules
-
-
-def _walk(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, str]]:
-    for entry in folder.iterdir():
-        if entry.is_dir():
-            yield from _walk(entry, f"{prefix}{entry.name}/")
-        elif entry.name.endswith(".lua"):
-            yield prefix + entry.name.removesuffix(".lua"), entry.read_text("utf-8")
-
-
-def _refuse_circles(modules: Mapping[str, str]) -> None:
-    """Two modules that need each other would each find the other half made."""
-    done: set[str] = set()
-
-    def visit(name: str, path: tuple[str, ...]) -> None:
-        if name in path:
-            raise ValueError(f"Lua modules use each other in a circle: {' → '.join((*path, name))}")
-        if name not in done:
-            for other in _USE.findall(modules[name]):
-                visit(other, (*path, name))
-            done.add(name)
-
-    for name in modules:
-        visit(name, ())
-
-
-def _loader(modules: Mapping[str, str]) -> str:
-    branches = "\n".join(f"  if name == '{name}' then\n{body}  end" for name, body in modules.items())
-    return f"""local use
-local function load(name)
-{branches}
-end
-local loaded = {{}}
-use = function(name)
-  local module = loaded[name]
-  if module == nil then
-    module = load(name)
-    loaded[name] = module
-  end
-  return module
-end"""
+    return "\n".join([_SCRIPT_HEAD, loader(modules(), late=True), "return use('script/main')(KEYS, ARGV)"]) + "\n"
 
 
 def _registrations() -> Iterator[str]:

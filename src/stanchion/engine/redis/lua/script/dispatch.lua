@@ -6,120 +6,130 @@ local given = use('script/given')
 local replies = use('script/replies')
 local styles = use('script/styles')
 
-local COMMANDS = {
-  ['put'] = 'putting put Put',
-  ['requeue'] = 'putting requeue Requeue',
-  ['pop'] = 'taking pop Pop',
-  ['popByJid'] = 'taking pop_by_jid Pop',
-  ['peek'] = 'taking peek Peek',
-  ['complete'] = 'settling complete Complete',
-  ['fail'] = 'settling fail Fail',
-  ['retry'] = 'settling retry Retry',
-  ['heartbeat'] = 'settling heartbeat Heartbeat',
-  ['timeout'] = 'settling timeout Timeout',
-  ['cancel'] = 'changing cancel Cancel',
-  ['priority'] = 'changing priority Priority',
-  ['depends'] = 'changing depends Depends',
-  ['tag'] = 'tagging tag Tag',
-  ['tags'] = 'tagging scan Tag',
-  ['track'] = 'tracking track Track',
-  ['tracked'] = 'tracking tracked Track',
-  ['log'] = 'changing log Log',
-  ['get'] = 'looking get Job',
-  ['multiget'] = 'looking multiget Job',
-  ['queues'] = 'looking queues Queues',
-  ['length'] = 'looking length Length',
-  ['jobs'] = 'looking jobs Jobs',
-  ['failed'] = 'looking failed Failed',
-  ['unfail'] = 'settling unfail Unfail',
-  ['pause'] = 'queues pause Pause',
-  ['unpause'] = 'queues unpause Unpause',
-  ['queue.forget'] = 'queues forget Forget',
-  ['stats'] = 'looking stats Stats',
-  ['workers'] = 'workers workers Workers',
-  ['worker.deregister'] = 'workers deregister Workers',
-  ['workerJobs'] = 'workers held Workers',
-  ['workersCount'] = 'workers count Workers',
-  ['recur'] = 'recurring recur Recur',
-  ['unrecur'] = 'recurring unrecur Recurring',
-  ['recur.get'] = 'recurring get Recurring',
-  ['recur.update'] = 'recurring update Recur',
-  ['recur.tag'] = 'recurring tag Tag',
-  ['recur.untag'] = 'recurring untag Untag',
-  ['config.get'] = 'options get config.get',
-  ['config.set'] = 'options set config.set',
-  ['config.unset'] = 'options unset config.unset',
-  ['throttle.set'] = 'throttles set Throttle new',
-  ['throttle.get'] = 'throttles get Throttle new',
-  ['throttle.delete'] = 'throttles delete Throttle new',
-  ['throttle.locks'] = 'throttles locks Throttle new',
-  ['throttle.pending'] = 'throttles pending Throttle new',
-  ['throttle.ttl'] = 'throttles ttl Throttle new',
-  ['throttle.release'] = 'throttles release Throttle new',
-  ['queue.throttle.get'] = 'throttles get_own Throttle new',
-  ['queue.throttle.set'] = 'throttles set_own Throttle new',
-  ['subscription'] = 'topics subscription Subscription',
+-- Comparisons, since a table would be built again at each call.
 
-  ['config.getAll'] = 'options all config.get new',
-  ['failureGroups.counts'] = 'looking failures Failed new',
-  ['job.addDependency'] = 'changing depend Depends new',
-  ['job.addTag'] = 'tagging add Tag new',
-  ['job.cancel'] = 'changing cancel Cancel new',
-  ['job.complete'] = 'settling complete Complete new',
-  ['job.completeAndRequeue'] = 'settling complete_and_requeue Complete new',
-  ['job.fail'] = 'settling fail Fail new',
-  ['job.get'] = 'looking get Job new',
-  ['job.getMulti'] = 'looking multiget Job new',
-  ['job.heartbeat'] = 'settling heartbeat Heartbeat new',
-  ['job.log'] = 'changing log Log new',
-  ['job.removeDependency'] = 'changing undepend Depends new',
-  ['job.removeTag'] = 'tagging remove Untag new',
-  ['job.requeue'] = 'putting requeue Requeue new',
-  ['job.retry'] = 'settling retry Retry new',
-  ['job.setPriority'] = 'changing priority Priority new',
-  ['job.timeout'] = 'settling timeout Timeout new',
-  ['job.track'] = 'tracking add Track new',
-  ['job.untrack'] = 'tracking remove Track new',
-  ['jobs.completed'] = 'looking completed Jobs new',
-  ['jobs.failedByGroup'] = 'looking failed_of Failed new',
-  ['jobs.tagged'] = 'tagging tagged Tag new',
-  ['jobs.tracked'] = 'tracking all Track new',
-  ['queue.counts'] = 'looking counts Queues new',
-  ['queue.jobsByState'] = 'looking jobs Jobs new',
-  ['queue.length'] = 'looking length Length new',
-  ['queue.pause'] = 'queues pause Pause new',
-  ['queue.peek'] = 'taking peek_page Peek new',
-  ['queue.pop'] = 'taking pop Pop new',
-  ['queue.put'] = 'putting put Put new',
-  ['queue.recurAtInterval'] = 'recurring recur_at_interval Recur new',
-  ['queue.stats'] = 'looking stats Stats new',
-  ['queue.unfail'] = 'settling unfail_some Unfail new',
-  ['queue.unpause'] = 'queues unpause Unpause new',
-  ['queueIdentifierPatterns.getAll'] = 'patterns identifiers Patterns new',
-  ['queueIdentifierPatterns.setAll'] = 'patterns set_identifiers Patterns new',
-  ['queuePriorityPatterns.getAll'] = 'patterns priorities Patterns new',
-  ['queuePriorityPatterns.setAll'] = 'patterns set_priorities Patterns new',
-  ['queues.counts'] = 'looking all_counts Queues new',
-  ['queues.names'] = 'queues names Queues new',
-  ['recurringJob.addTag'] = 'recurring tag Tag new',
-  ['recurringJob.cancel'] = 'recurring unrecur Recurring new',
-  ['recurringJob.get'] = 'recurring get Recurring new',
-  ['recurringJob.removeTag'] = 'recurring untag Untag new',
-  ['recurringJob.update'] = 'recurring update Recur new',
-  ['tags.top'] = 'tagging top Tag new',
-  ['worker.forget'] = 'workers deregister Workers new',
-  ['worker.jobs'] = 'workers jobs Workers new',
-  ['workers.counts'] = 'workers all Workers new',
-}
+-- The names of the older dialect, and those that one client has added.
+local function of_older(name)
+  if name == 'put' then return 'putting', 'put', 'Put' end
+  if name == 'requeue' then return 'putting', 'requeue', 'Requeue' end
+  if name == 'pop' then return 'taking', 'pop', 'Pop' end
+  if name == 'popByJid' then return 'taking', 'pop_by_jid', 'Pop' end
+  if name == 'peek' then return 'taking', 'peek', 'Peek' end
+  if name == 'complete' then return 'settling', 'complete', 'Complete' end
+  if name == 'fail' then return 'settling', 'fail', 'Fail' end
+  if name == 'retry' then return 'settling', 'retry', 'Retry' end
+  if name == 'heartbeat' then return 'settling', 'heartbeat', 'Heartbeat' end
+  if name == 'timeout' then return 'settling', 'timeout', 'Timeout' end
+  if name == 'cancel' then return 'changing', 'cancel', 'Cancel' end
+  if name == 'priority' then return 'changing', 'priority', 'Priority' end
+  if name == 'depends' then return 'changing', 'depends', 'Depends' end
+  if name == 'tag' then return 'tagging', 'tag', 'Tag' end
+  if name == 'tags' then return 'tagging', 'scan', 'Tag' end
+  if name == 'track' then return 'tracking', 'track', 'Track' end
+  if name == 'tracked' then return 'tracking', 'tracked', 'Track' end
+  if name == 'log' then return 'changing', 'log', 'Log' end
+  if name == 'get' then return 'looking', 'get', 'Job' end
+  if name == 'multiget' then return 'looking', 'multiget', 'Job' end
+  if name == 'queues' then return 'looking', 'queues', 'Queues' end
+  if name == 'length' then return 'looking', 'length', 'Length' end
+  if name == 'jobs' then return 'looking', 'jobs', 'Jobs' end
+  if name == 'failed' then return 'looking', 'failed', 'Failed' end
+  if name == 'unfail' then return 'settling', 'unfail', 'Unfail' end
+  if name == 'pause' then return 'queues', 'pause', 'Pause' end
+  if name == 'unpause' then return 'queues', 'unpause', 'Unpause' end
+  if name == 'queue.forget' then return 'queues', 'forget', 'Forget' end
+  if name == 'stats' then return 'looking', 'stats', 'Stats' end
+  if name == 'workers' then return 'workers', 'workers', 'Workers' end
+  if name == 'worker.deregister' then return 'workers', 'deregister', 'Workers' end
+  if name == 'workerJobs' then return 'workers', 'held', 'Workers' end
+  if name == 'workersCount' then return 'workers', 'count', 'Workers' end
+  if name == 'recur' then return 'recurring', 'recur', 'Recur' end
+  if name == 'unrecur' then return 'recurring', 'unrecur', 'Recurring' end
+  if name == 'recur.get' then return 'recurring', 'get', 'Recurring' end
+  if name == 'recur.update' then return 'recurring', 'update', 'Recur' end
+  if name == 'recur.tag' then return 'recurring', 'tag', 'Tag' end
+  if name == 'recur.untag' then return 'recurring', 'untag', 'Untag' end
+  if name == 'config.get' then return 'options', 'get', 'config.get' end
+  if name == 'config.set' then return 'options', 'set', 'config.set' end
+  if name == 'config.unset' then return 'options', 'unset', 'config.unset' end
+  if name == 'subscription' then return 'topics', 'subscription', 'Subscription' end
+end
+
+-- The names of the newer dialect.
+local function of_newer(name)
+  if name == 'throttle.set' then return 'throttles', 'set', 'Throttle' end
+  if name == 'throttle.get' then return 'throttles', 'get', 'Throttle' end
+  if name == 'throttle.delete' then return 'throttles', 'delete', 'Throttle' end
+  if name == 'throttle.locks' then return 'throttles', 'locks', 'Throttle' end
+  if name == 'throttle.pending' then return 'throttles', 'pending', 'Throttle' end
+  if name == 'throttle.ttl' then return 'throttles', 'ttl', 'Throttle' end
+  if name == 'throttle.release' then return 'throttles', 'release', 'Throttle' end
+  if name == 'queue.throttle.get' then return 'throttles', 'get_own', 'Throttle' end
+  if name == 'queue.throttle.set' then return 'throttles', 'set_own', 'Throttle' end
+  if name == 'config.getAll' then return 'options', 'all', 'config.get' end
+  if name == 'failureGroups.counts' then return 'looking', 'failures', 'Failed' end
+  if name == 'job.addDependency' then return 'changing', 'depend', 'Depends' end
+  if name == 'job.addTag' then return 'tagging', 'add', 'Tag' end
+  if name == 'job.cancel' then return 'changing', 'cancel', 'Cancel' end
+  if name == 'job.complete' then return 'settling', 'complete', 'Complete' end
+  if name == 'job.completeAndRequeue' then return 'settling', 'complete_and_requeue', 'Complete' end
+  if name == 'job.fail' then return 'settling', 'fail', 'Fail' end
+  if name == 'job.get' then return 'looking', 'get', 'Job' end
+  if name == 'job.getMulti' then return 'looking', 'multiget', 'Job' end
+  if name == 'job.heartbeat' then return 'settling', 'heartbeat', 'Heartbeat' end
+  if name == 'job.log' then return 'changing', 'log', 'Log' end
+  if name == 'job.removeDependency' then return 'changing', 'undepend', 'Depends' end
+  if name == 'job.removeTag' then return 'tagging', 'remove', 'Untag' end
+  if name == 'job.requeue' then return 'putting', 'requeue', 'Requeue' end
+  if name == 'job.retry' then return 'settling', 'retry', 'Retry' end
+  if name == 'job.setPriority' then return 'changing', 'priority', 'Priority' end
+  if name == 'job.timeout' then return 'settling', 'timeout', 'Timeout' end
+  if name == 'job.track' then return 'tracking', 'add', 'Track' end
+  if name == 'job.untrack' then return 'tracking', 'remove', 'Track' end
+  if name == 'jobs.completed' then return 'looking', 'completed', 'Jobs' end
+  if name == 'jobs.failedByGroup' then return 'looking', 'failed_of', 'Failed' end
+  if name == 'jobs.tagged' then return 'tagging', 'tagged', 'Tag' end
+  if name == 'jobs.tracked' then return 'tracking', 'all', 'Track' end
+  if name == 'queue.counts' then return 'looking', 'counts', 'Queues' end
+  if name == 'queue.jobsByState' then return 'looking', 'jobs', 'Jobs' end
+  if name == 'queue.length' then return 'looking', 'length', 'Length' end
+  if name == 'queue.pause' then return 'queues', 'pause', 'Pause' end
+  if name == 'queue.peek' then return 'taking', 'peek_page', 'Peek' end
+  if name == 'queue.pop' then return 'taking', 'pop', 'Pop' end
+  if name == 'queue.put' then return 'putting', 'put', 'Put' end
+  if name == 'queue.recurAtInterval' then return 'recurring', 'recur_at_interval', 'Recur' end
+  if name == 'queue.stats' then return 'looking', 'stats', 'Stats' end
+  if name == 'queue.unfail' then return 'settling', 'unfail_some', 'Unfail' end
+  if name == 'queue.unpause' then return 'queues', 'unpause', 'Unpause' end
+  if name == 'queueIdentifierPatterns.getAll' then return 'patterns', 'identifiers', 'Patterns' end
+  if name == 'queueIdentifierPatterns.setAll' then return 'patterns', 'set_identifiers', 'Patterns' end
+  if name == 'queuePriorityPatterns.getAll' then return 'patterns', 'priorities', 'Patterns' end
+  if name == 'queuePriorityPatterns.setAll' then return 'patterns', 'set_priorities', 'Patterns' end
+  if name == 'queues.counts' then return 'looking', 'all_counts', 'Queues' end
+  if name == 'queues.names' then return 'queues', 'names', 'Queues' end
+  if name == 'recurringJob.addTag' then return 'recurring', 'tag', 'Tag' end
+  if name == 'recurringJob.cancel' then return 'recurring', 'unrecur', 'Recurring' end
+  if name == 'recurringJob.get' then return 'recurring', 'get', 'Recurring' end
+  if name == 'recurringJob.removeTag' then return 'recurring', 'untag', 'Untag' end
+  if name == 'recurringJob.update' then return 'recurring', 'update', 'Recur' end
+  if name == 'tags.top' then return 'tagging', 'top', 'Tag' end
+  if name == 'worker.forget' then return 'workers', 'deregister', 'Workers' end
+  if name == 'worker.jobs' then return 'workers', 'jobs', 'Workers' end
+  if name == 'workers.counts' then return 'workers', 'all', 'Workers' end
+end
 
 local dispatch = {}
 
 -- The command of a name.
 function dispatch.find(name)
-  local words = name and COMMANDS[name]
-  if not words then error({ refused = 'ERR user_script:0: Unknown command ' .. tostring(name) }) end
-  local module, verb, area, new = string.match(words, '^(%S+) (%S+) (%S+)%s?(%S*)$')
-  return { module = module, verb = verb, area = area, style = new == '' and styles.old or styles.new }
+  local style = styles.old
+  local module, verb, area = of_older(name)
+  if not module then
+    style = styles.new
+    module, verb, area = of_newer(name)
+  end
+  if not module then error({ refused = 'ERR user_script:0: Unknown command ' .. tostring(name) }) end
+  return { module = module, verb = verb, area = area, style = style }
 end
 
 -- Run it; a refusal of the queue is put into the words that old clients know.
