@@ -1,28 +1,21 @@
 """One Lua text out of the modules in ``lua/``.
 
 A module is a file that ends in ``return …`` and names the modules that it needs at its top: ``local keys = use('keys')``. Each runs
-once, the first time that it is used. A server runs a script's whole text again at every call: so there a module is not even looked
-up before a line that needs it is reached.
+once, the first time that it is used; in a script, only as much of it as a call needs (``splitting``).
 """
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
+from stanchion.engine.redis.splitting import parts_of
+
 _USE = re.compile(r"\buse\('([^']+)'\)")
-
-_NEED = re.compile(r"^local (\w+) = use\('([^']+)'\)((?:\.\w+)?)\n", re.MULTILINE)
-
-_TOKENS = re.compile(
-    r"(?P<skipped>--\[\[.*?\]\]|--[^\n]*|\[\[.*?\]\]|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\")"
-    r"|(?P<name>(?<![\w.:])[A-Za-z_]\w*)(?!\w*\s*=[^=])",
-    re.DOTALL,
-)
-"""Texts and comments, which stay; names that are neither fields nor keys in a table."""
 
 
 @cache
@@ -33,25 +26,49 @@ def modules() -> Mapping[str, str]:
     return found
 
 
-def loader(chosen: Mapping[str, str], *, late: bool) -> str:
-    """A text that defines ``use``, which gives a module by its name; ``late``: each is looked up only where it is needed."""
-    numbers = {name: number for number, name in enumerate(chosen)}
-    bodies = [_late(body, numbers) if late else _early(body, numbers) for body in chosen.values()]
-    return f"""local loaded, load = {{}}
-local function _module(number)
-  local found = loaded[number]
-  if found == nil then
-    found = load(number)
-    loaded[number] = found
+def library_loader(chosen: Mapping[str, str]) -> str:
+    """A text that defines ``use``, which gives a module by its name."""
+    branches = "\n".join(f"  if name == '{name}' then\n{body}  end" for name, body in chosen.items())
+    return f"""local use
+local function load(name)
+{branches}
+end
+local loaded = {{}}
+use = function(name)
+  local module = loaded[name]
+  if module == nil then
+    module = load(name)
+    loaded[name] = module
   end
-  return found
-end
-local function use(name)
-{_by_name(numbers)}
-end
-load = function(number)
-{_tree(bodies)}
+  return module
 end"""
+
+
+def script_loader(chosen: Mapping[str, str], entries: Sequence[str]) -> str:
+    """The same for a script: ``use`` gives one of the entries."""
+    numbers: dict[str, int] = defaultdict(lambda: len(numbers) + 1)
+    parts = {
+        part.name: part.text for part in parts_of(chosen, lambda name: name in entries, lambda name: _reach(numbers[name]))
+    }
+    texts = [parts[name] for name in sorted(parts, key=numbers.__getitem__)]
+    named = "\n".join(f"  if name == '{name}' then return {_reach(numbers[name])} end" for name in entries)
+    # There is room for all parts from the start: a table that grows is built anew again and again.
+    return f"""local _parts = {{{",".join(["nil"] * len(texts))}}}
+local function use(name)
+{named}
+end
+local function make(number)
+{_tree(texts, 1)}
+end
+setmetatable(_parts, {{ __index = function(_, number)
+  local part = make(number)
+  _parts[number] = part
+  return part
+end }})"""
+
+
+def _reach(number: int) -> str:
+    return f"_parts[{number}]"
 
 
 def _walk(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, str]]:
@@ -77,21 +94,7 @@ def _refuse_circles(found: Mapping[str, str]) -> None:
         visit(name, ())
 
 
-def _early(body: str, numbers: Mapping[str, int]) -> str:
-    return _USE.sub(lambda use: f"_module({numbers[use[1]]})", body)
-
-
-def _late(body: str, numbers: Mapping[str, int]) -> str:
-    """The module with each name of another replaced by a look-up. No local may have such a name: luacheck sees to that."""
-    needs = {name: f"_module({numbers[module]}){field}" for name, module, field in _NEED.findall(body)}
-    return _TOKENS.sub(lambda found: needs.get(found["name"], found[0]) if found["name"] else found[0], _NEED.sub("", body))
-
-
-def _by_name(numbers: Mapping[str, int]) -> str:
-    return "\n".join(f"  if name == '{name}' then return _module({number}) end" for name, number in reversed(numbers.items()))
-
-
-def _tree(bodies: Sequence[str], first: int = 0) -> str:
+def _tree(bodies: Sequence[str], first: int) -> str:
     """Which module has a number, in few steps."""
     if len(bodies) == 1:
         return bodies[0]

@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 from stanchion.commands import VOCABULARY, Command, Put, PutMany, Recur, Requeue, SetConfig
-from stanchion.engine.redis.assembly import loader, modules
+from stanchion.engine.redis.assembly import library_loader, modules, script_loader
 
 MAJOR = 1
 """In the names of the library and its functions: two majors run side by side on one server."""
@@ -37,6 +37,7 @@ _GROWING: tuple[type[Command[Any]], ...] = (Put, PutMany, Requeue, Recur, SetCon
 """What a server that is out of memory may refuse; all else goes on, since it finishes or frees work."""
 
 _SCRIPT_ONLY = "script/"
+_SCRIPT_ENTRY = "script/main"
 
 _SCRIPT_HEAD = "-- The queue of Stanchion, for the clients of Qless and reqless. Its sources and its terms are Stanchion's."
 
@@ -64,13 +65,15 @@ def name_of(command: str) -> str:
 def text() -> str:
     """The text for FUNCTION LOAD."""
     chosen = {name: body for name, body in modules().items() if not name.startswith(_SCRIPT_ONLY)}
-    return "\n".join([f"#!lua name={LIBRARY}", loader(chosen, late=False), _REGISTER, *_registrations()]) + "\n"
+    return "\n".join([f"#!lua name={LIBRARY}", library_loader(chosen), _REGISTER, *_registrations()]) + "\n"
 
 
 @cache
 def script() -> str:
     """The text for SCRIPT LOAD, which old clients load under the name of their own script."""
-    return "\n".join([_SCRIPT_HEAD, loader(modules(), late=True), "return use('script/main')(KEYS, ARGV)"]) + "\n"
+    entries = [name for name in modules() if name == _SCRIPT_ENTRY or name.startswith("native/")]
+    loader = script_loader(modules(), entries)
+    return f"{_SCRIPT_HEAD}\n{loader}\nreturn use('{_SCRIPT_ENTRY}')(KEYS, ARGV)\n"
 
 
 def _registrations() -> Iterator[str]:

@@ -7,75 +7,66 @@ local keys = {}
 -- A jid or throttle that ends so would share its key with a collection of another.
 local SHARED = { job = { history = true, dependencies = true, dependents = true }, throttle = { locks = true, pending = true } }
 
--- The star stands for a name.
-local PATTERNS = {
-  job = 'j:*',
-  history = 'j:*-history',
-  dependencies = 'j:*-dependencies',
-  dependents = 'j:*-dependents',
-  recurring = 'r:*',
-  work = 'q:*-work',
-  locks = 'q:*-locks',
-  scheduled = 'q:*-scheduled',
-  depends = 'q:*-depends',
-  throttled = 'q:*-throttled',
-  recur = 'q:*-recur',
-  held_by = 'w:*:jobs',
-  tagged = 't:*',
-  failed = 'f:*',
-  throttle = 'th:*',
-  places = 'th:*-locks',
-  pending = 'th:*-pending',
-
-  queues = 'queues',
-  paused = 'paused_queues',
-  workers = 'workers',
-  completed = 'completed',
-  tracked = 'tracked',
-  tags = 'tags',
-  failures = 'failures',
-  config = 'config',
-  identifiers = 'qp:identifiers',
-  priorities = 'qp:priorities',
-
-  -- The id of the throttle that limits how many jobs of a queue run.
-  own_throttle = 'q:*',
-
-
-  -- Ours alone.
-  concerned = 'x:concerned:*', -- dependents for which a failure of the job means something
-  wake = 'x:wake:*',
-  lines = 'x:lines:*',
-  sets = 'x:sets:*',
-  topics = 'x:topics:*',
-  topical = 'x:topics',
-  generation = 'x:tokens:*',
-  engine = 'x:engine',
-  generations = 'x:generations',
-  releases = 'x:releases',
-  throttles = 'x:throttles',
-  expiring = 'x:expiring',
-  days = 'x:days',
-  histograms = 'x:histograms',
-}
-
-local function maker(pattern)
-  local prefix, suffix = string.match(pattern, '^(.*)%*(.*)$')
-  if not prefix then return function() return context.namespace .. pattern end end
+local function one_name(prefix, suffix)
+  suffix = suffix or ''
   return function(name) return context.namespace .. prefix .. name .. suffix end
 end
 
--- What makes a kind of key is itself made when it is first asked for: a script begins anew at each call.
-setmetatable(keys, {
-  __index = function(_, kind)
-    keys[kind] = maker(PATTERNS[kind])
-    return keys[kind]
-  end,
-})
+local function no_name(name)
+  return function() return context.namespace .. name end
+end
 
--- Where an older script had what is now under qp:.
+keys.job = one_name('j:')
+keys.history = one_name('j:', '-history')
+keys.dependencies = one_name('j:', '-dependencies')
+keys.dependents = one_name('j:', '-dependents')
+keys.recurring = one_name('r:')
+keys.work = one_name('q:', '-work')
+keys.locks = one_name('q:', '-locks')
+keys.scheduled = one_name('q:', '-scheduled')
+keys.depends = one_name('q:', '-depends')
+keys.throttled = one_name('q:', '-throttled')
+keys.recur = one_name('q:', '-recur')
+keys.held_by = one_name('w:', ':jobs')
+keys.tagged = one_name('t:')
+keys.failed = one_name('f:')
+keys.throttle = one_name('th:')
+keys.places = one_name('th:', '-locks')
+keys.pending = one_name('th:', '-pending')
+
+keys.queues = no_name('queues')
+keys.paused = no_name('paused_queues')
+keys.workers = no_name('workers')
+keys.completed = no_name('completed')
+keys.tracked = no_name('tracked')
+keys.tags = no_name('tags')
+keys.failures = no_name('failures')
+keys.config = no_name('config')
+keys.identifiers = no_name('qp:identifiers')
+keys.priorities = no_name('qp:priorities')
+
+-- The id of the throttle that limits how many jobs of a queue run.
+keys.own_throttle = one_name('q:')
+
+-- Where an older script had them.
 function keys.old_identifiers() return 'qmore:dynamic' end
 function keys.old_priorities() return 'qmore:priority' end
+
+-- Ours alone.
+keys.concerned = one_name('x:concerned:') -- dependents for which a failure of the job means something
+keys.wake = one_name('x:wake:')
+keys.lines = one_name('x:lines:')
+keys.sets = one_name('x:sets:')
+keys.topics = one_name('x:topics:')
+keys.topical = no_name('x:topics')
+keys.generation = one_name('x:tokens:')
+keys.engine = no_name('x:engine')
+keys.generations = no_name('x:generations')
+keys.releases = no_name('x:releases')
+keys.throttles = no_name('x:throttles')
+keys.expiring = no_name('x:expiring')
+keys.days = no_name('x:days')
+keys.histograms = no_name('x:histograms')
 
 function keys.line(throttle, queue) return context.namespace .. 'x:line:' .. throttle .. '\0' .. queue end
 

@@ -168,7 +168,8 @@ local function flat(hash)
   return list
 end
 
--- The job as callers get it: jid, fields, history, dependencies, dependents, tracked. One that came due waits, whoever moves it.
+-- The job as callers get it: jid, fields (for old clients as a table, to be shown to them), history, dependencies, dependents, tracked. One that
+-- came due waits, whoever moves it.
 function records.whole(job, tracked, entries)
   local hash = job.hash
   if job.state == 'scheduled' and job.due <= context.now then
@@ -178,7 +179,7 @@ function records.whole(job, tracked, entries)
   if tracked == nil then tracked = call('zscore', keys.tracked(), jid) end
   local dependencies = job.state == 'depends' and call('smembers', keys.dependencies(jid)) or {}
   local dependents = job.awaited and call('smembers', keys.dependents(jid)) or {}
-  return { jid, flat(hash), entries or history.of(job), dependencies, dependents, tracked and 1 or 0 }
+  return { jid, context.old_call and hash or flat(hash), entries or history.of(job), dependencies, dependents, tracked and 1 or 0 }
 end
 
 return records

@@ -12,11 +12,11 @@ local finite = use('texts').finite
 
 local statistics = {}
 
-local known_day, known_text -- the text of a day is asked for again and again
+local known = {} -- the text of a day, which is asked for again and again
 
 local function name_of(day, queue)
-  if day ~= known_day then known_day, known_text = day, string.format('%.0f:', day) end
-  return known_text .. queue
+  if day ~= known.day then known.day, known.text = day, string.format('%.0f:', day) end
+  return known.text .. queue
 end
 
 local function know_day(day, name)

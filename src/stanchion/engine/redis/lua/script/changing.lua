@@ -1,7 +1,12 @@
 -- What old clients change in a job.
 
 local json = use('script/json')
-local native = use('script/native')
+local native_cancel = use('native/cancel')
+local native_depend = use('native/depend')
+local native_log = use('native/log')
+local native_priority = use('native/priority')
+local native_undepend = use('native/undepend')
+local run = use('script/run')
 
 local changing = {}
 
@@ -10,25 +15,25 @@ local function names_of(jids, style) return style.names_jobs and jids or json.na
 -- The jids that were canceled.
 function changing.cancel(given, style)
   local jids = given:rest()
-  return names_of(#jids > 0 and native('cancel', jids) or {}, style)
+  return names_of(#jids > 0 and run(native_cancel, jids) or {}, style)
 end
 
 function changing.priority(given)
   local jid = given:need('jid')
   local priority = given:number('priority')
-  native('priority', jid, priority)
+  run(native_priority, jid, priority)
   return priority
 end
 
 function changing.depend(given)
-  native('depend', given:need('jid'), given:rest())
+  run(native_depend, given:need('jid'), given:rest())
   return 1
 end
 
 function changing.undepend(given)
   local jid, jids = given:need('jid'), given:rest()
   if jids[1] == 'all' then jids = nil end
-  native('undepend', jid, jids)
+  run(native_undepend, jid, jids)
   return 1
 end
 
@@ -50,7 +55,7 @@ end
 
 function changing.log(given)
   local jid, message = given:need('jid'), given:need('message')
-  return native('log', jid, message, more_of(given:optional_json('data')))
+  return run(native_log, jid, message, more_of(given:optional_json('data')))
 end
 
 return changing

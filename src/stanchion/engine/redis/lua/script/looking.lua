@@ -1,10 +1,19 @@
 -- What old clients ask about jobs and queues.
 
+local completed_in = use('script/completed_in')
 local json = use('script/json')
-local native = use('script/native')
+local native_counts = use('native/counts')
+local native_failed = use('native/failed')
+local native_failures = use('native/failures')
+local native_get = use('native/get')
+local native_jobs = use('native/jobs')
+local native_length = use('native/length')
+local native_multiget = use('native/multiget')
+local native_queues = use('native/queues')
+local native_stats = use('native/stats')
+local run = use('script/run')
 local show = use('script/show')
 local statistics = use('script/statistics')
-local completed_in = use('script/completed_in')
 
 local STATES = {
   running = true, stalled = true, scheduled = true, depends = true, recurring = true, throttled = true, waiting = true,
@@ -13,11 +22,11 @@ local STATES = {
 local looking = {}
 
 function looking.get(given, style)
-  local job = native('get', given:need('jid'))
+  local job = run(native_get, given:need('jid'))
   return job and show.job(job, style)
 end
 
-function looking.multiget(given, style) return show.jobs(native('multiget', given:rest()), style) end
+function looking.multiget(given, style) return show.jobs(run(native_multiget, given:rest()), style) end
 
 local function counts_of(counts, style)
   local name, waiting, running, stalled, scheduled, depends, throttled, recurring, paused = unpack(counts)
@@ -33,11 +42,11 @@ local function counts_of(counts, style)
   return json.map(shown)
 end
 
-function looking.counts(given, style) return counts_of(native('counts', given:need('queue')), style) end
+function looking.counts(given, style) return counts_of(run(native_counts, given:need('queue')), style) end
 
 function looking.all_counts(_, style)
   local shown = {}
-  for index, counts in ipairs(native('queues')) do shown[index] = counts_of(counts, style) end
+  for index, counts in ipairs(run(native_queues)) do shown[index] = counts_of(counts, style) end
   return json.list(shown, style)
 end
 
@@ -46,16 +55,16 @@ function looking.queues(given, style)
   return looking.counts(given, style)
 end
 
-function looking.length(given) return native('length', given:need('queue')) end
+function looking.length(given) return run(native_length, given:need('queue')) end
 
 function looking.completed(given, style)
-  return json.names(native('jobs', 'complete', '', given:page()), style)
+  return json.names(run(native_jobs, 'complete', '', given:page()), style)
 end
 
 -- Complete jobs: of all queues, or, with three arguments, of one.
 local function complete(given)
   local queue = given:count() >= 3 and given:text() or ''
-  if queue == '' then return native('jobs', 'complete', '', given:page()) end
+  if queue == '' then return run(native_jobs, 'complete', '', given:page()) end
   return completed_in(queue, given:page())
 end
 
@@ -63,7 +72,7 @@ local function in_state(given, state)
   if state == 'complete' then return complete(given) end
   local queue = given:need('queue')
   if not STATES[state] then given:refuse('Unknown type "' .. state .. '"') end
-  return native('jobs', state, queue, given:page())
+  return run(native_jobs, state, queue, given:page())
 end
 
 function looking.jobs(given, style)
@@ -73,14 +82,14 @@ end
 
 -- How many jobs are failed in each group.
 function looking.failures()
-  local flat = native('failures')
+  local flat = run(native_failures)
   for index = 2, #flat, 2 do flat[index] = json.number(flat[index]) end
   return json.map(flat)
 end
 
 function looking.failed_of(given, style)
   local group = given:need('group')
-  local found = native('failed', group, given:page())
+  local found = run(native_failed, group, given:page())
   return json.object('total', json.number(found[1]), 'jobs', json.names(found[2], style))
 end
 
@@ -91,7 +100,7 @@ end
 
 function looking.stats(given)
   local queue = given:need('queue')
-  return statistics.show(native('stats', queue, given:number('date')))
+  return statistics.show(run(native_stats, queue, given:number('date')))
 end
 
 return looking

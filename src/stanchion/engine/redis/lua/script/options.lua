@@ -4,8 +4,10 @@ local call = use('call')
 local events = use('queue/events')
 local json = use('script/json')
 local keys = use('keys')
-local native = use('script/native')
+local native_config_all = use('native/config_all')
+local native_config_unset = use('native/config_unset')
 local rules = use('rules/config')
+local run = use('script/run')
 local texts = use('texts')
 
 local SHOWN = { 'heartbeat', 'grace-period', 'stats-history', 'histogram-history', 'jobs-history', 'jobs-history-count' }
@@ -15,7 +17,7 @@ local options = {}
 
 -- Every option: those that were set, with their texts, and the defaults of others, shown by a function.
 local function all(application, defaults, shown)
-  local values, flat = { application = json.quote(application) }, native('config_all')
+  local values, flat = { application = json.quote(application) }, run(native_config_all)
   for _, names in ipairs(defaults) do
     for _, name in ipairs(names) do values[name] = shown(texts.number(rules.DEFAULTS[name])) end
   end
@@ -45,6 +47,6 @@ function options.set(given)
   return false
 end
 
-function options.unset(given) return native('config_unset', given:need('option')) end
+function options.unset(given) return run(native_config_unset, given:need('option')) end
 
 return options

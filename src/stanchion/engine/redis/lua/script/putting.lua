@@ -2,7 +2,9 @@
 
 local backoff = use('script/backoff')
 local keys = use('keys')
-local native = use('script/native')
+local new_jobs = use('queue/new_jobs')
+local puts = use('queue/putting')
+local records = use('queue/records')
 
 local putting = {}
 
@@ -25,24 +27,35 @@ local function read_worker(given)
   return given:need('worker')
 end
 
-local function put(given, command)
-  local worker = read_worker(given)
-  local queue, jid, klass = given:need('queue'), given:need('jid'), given:need('klass')
-  local data, delay, options = given:json('data'), given:number('delay'), given:options()
-  local retries = options.retries and given:whole_of(options.retries, 'retries', -1)
-  local throttles = given:names_of(options.throttles, 'throttles')
-  local waits = backoff.read(options.backoff)
-  local put_jid = native(
-    command, queue, jid, klass, data, worker, delay, optional(given, options, 'priority'),
-    given:names_of(options.tags, 'tags'), retries, given:names_of(options.depends, 'depends') or {},
-    without_own(throttles or {}, queue)
-  )
-  if waits then backoff.store(jid, options.backoff) end
-  return put_jid
+local function read(given)
+  local command = {
+    worker = read_worker(given), queue = given:need('queue'), jid = given:need('jid'), klass = given:need('klass'),
+    data = given:json('data'), delay = given:number('delay'), policy = 'wait',
+  }
+  local options = given:options()
+  command.priority = optional(given, options, 'priority')
+  command.tags = given:names_of(options.tags, 'tags')
+  command.retries = options.retries and given:whole_of(options.retries, 'retries', -1)
+  command.depends = given:names_of(options.depends, 'depends') or {}
+  command.throttles = without_own(given:names_of(options.throttles, 'throttles') or {}, command.queue)
+  command.backoff = backoff.read(options.backoff) and options.backoff
+  return command
 end
 
-function putting.put(given) return put(given, 'put') end
+local function put(command, old)
+  local jid = puts.put(puts.check(new_jobs.of(command, old), old), old)
+  if command.backoff then backoff.store(jid, command.backoff) end
+  return jid
+end
 
-function putting.requeue(given) return put(given, 'requeue') end
+function putting.put(given)
+  local command = read(given)
+  return put(command, records.find(command.jid))
+end
+
+function putting.requeue(given)
+  local command = read(given)
+  return put(command, records.require(command.jid))
+end
 
 return putting

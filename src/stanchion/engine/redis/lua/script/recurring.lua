@@ -1,10 +1,16 @@
 -- Recurring jobs, as old clients change them.
 
+local call = use('call')
 local json = use('script/json')
 local keys = use('keys')
-local native = use('script/native')
+local native_recur = use('native/recur')
+local native_recur_get = use('native/recur_get')
+local native_recur_tag = use('native/recur_tag')
+local native_recur_untag = use('native/recur_untag')
+local native_recur_update = use('native/recur_update')
+local native_unrecur = use('native/unrecur')
+local run = use('script/run')
 local show = use('script/show')
-local call = use('call')
 local texts = use('texts')
 
 local recurring = {}
@@ -21,8 +27,8 @@ function recurring.recur_at_interval(given)
   local queue, jid, klass, data = given:need('queue'), given:need('jid'), given:need('klass'), given:json('data')
   local interval, offset = interval_of(given, given:text()), given:number('offset')
   local options = given:options()
-  return native(
-    'recur', queue, jid, klass, data, interval, offset,
+  return run(
+    native_recur, queue, jid, klass, data, interval, offset,
     options.priority and given:number_of(options.priority, 'priority'), given:names_of(options.tags, 'tags') or {},
     options.retries and given:whole_of(options.retries, 'retries', -1),
     options.backlog and given:whole_of(options.backlog, 'backlog', 0),
@@ -37,10 +43,10 @@ function recurring.recur(given)
   return recurring.recur_at_interval(given)
 end
 
-function recurring.unrecur(given) return native('unrecur', given:need('jid')) end
+function recurring.unrecur(given) return run(native_unrecur, given:need('jid')) end
 
 function recurring.get(given, style)
-  local found = native('recur_get', given:need('jid'))
+  local found = run(native_recur_get, given:need('jid'))
   return found and show.recurring(found[1], style)
 end
 
@@ -60,16 +66,16 @@ function recurring.update(given)
     local name = given:text()
     changes[name] = check(given, name, given:text())
   end
-  native(
-    'recur_update', jid, changes.priority, changes.interval, changes.retries, changes.data, changes.klass, changes.queue,
+  run(
+    native_recur_update, jid, changes.priority, changes.interval, changes.retries, changes.data, changes.klass, changes.queue,
     changes.backlog
   )
   if changes.throttles then call('hset', keys.recurring(jid), 'throttles', texts.list(changes.throttles)) end
   return 1
 end
 
-function recurring.tag(given, style) return json.names(native('recur_tag', given:need('jid'), given:rest()), style) end
+function recurring.tag(given, style) return json.names(run(native_recur_tag, given:need('jid'), given:rest()), style) end
 
-function recurring.untag(given, style) return json.names(native('recur_untag', given:need('jid'), given:rest()), style) end
+function recurring.untag(given, style) return json.names(run(native_recur_untag, given:need('jid'), given:rest()), style) end
 
 return recurring

@@ -4,8 +4,14 @@ local backoff = use('script/backoff')
 local call = use('call')
 local json = use('script/json')
 local keys = use('keys')
-local native = use('script/native')
+local native_fail = use('native/fail')
+local native_heartbeat = use('native/heartbeat')
+local native_retry = use('native/retry')
+local native_timeout = use('native/timeout')
+local native_unfail = use('native/unfail')
 local records = use('queue/records')
+local run = use('script/run')
+local settlements = use('queue/settling')
 
 local MANY = 25
 
@@ -19,10 +25,12 @@ local function go_on(given, jid, worker, queue, data, next_queue, options)
   for _, name in ipairs({ 'delay', 'depends' }) do
     if options[name] and not next_queue then given:refuse('"' .. name .. '" cannot be used without a "next".') end
   end
-  local delay = options.delay and given:number_of(options.delay, 'delay') or nil
-  return native(
-    'complete', jid, worker, queue, data, next_queue, delay, given:names_of(options.depends, 'depends') or {}
-  )
+  local command = {
+    jid = jid, worker = worker, queue = queue, data = data, next = next_queue,
+    delay = options.delay and given:number_of(options.delay, 'delay') or 0,
+    depends = given:names_of(options.depends, 'depends') or {},
+  }
+  return settlements.complete_all({ command }, { settlements.check_complete(command) })[1]
 end
 
 function settling.complete(given)
@@ -43,7 +51,7 @@ end
 
 function settling.fail(given)
   local jid, worker, group, message = given:need('jid'), given:need('worker'), given:need('group'), given:need('message')
-  return native('fail', jid, worker, group, message, given:optional_json('data'))
+  return run(native_fail, jid, worker, group, message, given:optional_json('data'))
 end
 
 -- Without a delay, that of the job's backoff.
@@ -57,32 +65,32 @@ end
 function settling.retry(given)
   local jid, queue, worker = given:need('jid'), given:need('queue'), given:need('worker')
   local delay = delay_before_retry(given, jid)
-  return number(native('retry', jid, queue, worker, delay, given:text(), given:text()))
+  return number(run(native_retry, jid, queue, worker, delay, given:text(), given:text()))
 end
 
 function settling.heartbeat(given)
   local jid, worker = given:need('jid'), given:need('worker')
-  return number(native('heartbeat', jid, worker, given:optional_json('data')))
+  return number(run(native_heartbeat, jid, worker, given:optional_json('data')))
 end
 
 function settling.timeout(given, style)
   local jids, workers = given:rest(), {}
   for index, jid in ipairs(jids) do workers[index] = call('hget', keys.job(jid), 'worker') end
-  if #jids > 0 then native('timeout', jids) end
+  if #jids > 0 then run(native_timeout, jids) end
   for index, jid in ipairs(style.keeps_worker and jids or {}) do call('hset', keys.job(jid), 'worker', workers[index]) end
   return false
 end
 
 function settling.unfail(given)
   local queue, group = given:need('queue'), given:need('group')
-  return native('unfail', queue, group, math.max(0, given:number('count', MANY)))
+  return run(native_unfail, queue, group, math.max(0, given:number('count', MANY)))
 end
 
 function settling.unfail_some(given)
   local queue, group = given:need('queue'), given:need('group')
   local count = given:number('count', MANY)
   if count <= 0 then given:refuse('Arg "count" not a number above 0: ' .. json.number(count)) end
-  return native('unfail', queue, group, count)
+  return run(native_unfail, queue, group, count)
 end
 
 return settling

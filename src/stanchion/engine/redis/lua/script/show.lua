@@ -71,8 +71,7 @@ end
 
 -- A job, as the queue's commands give it, as JSON.
 function show.job(job, style)
-  local jid, flat, entries, dependencies, dependents, tracked = unpack(job)
-  local hash = fields_of(flat)
+  local jid, hash, entries, dependencies, dependents, tracked = unpack(job)
   local queue = hash.queue or ''
   return '{"jid":' .. texts.quote(jid) .. ',"klass":' .. texts.quote(hash.klass or '') .. ',"state":' .. texts.quote(hash.state or '')
     .. ',"queue":' .. texts.quote(queue) .. ',"worker":' .. texts.quote(hash.worker or '')

@@ -3,23 +3,27 @@
 local call = use('call')
 local json = use('script/json')
 local keys = use('keys')
-local native = use('script/native')
+local native_tag = use('native/tag')
+local native_tagged = use('native/tagged')
+local native_tags = use('native/tags')
+local native_untag = use('native/untag')
+local run = use('script/run')
 
 local tagging = {}
 
-function tagging.add(given, style) return json.names(native('tag', given:need('jid'), given:rest()), style) end
+function tagging.add(given, style) return json.names(run(native_tag, given:need('jid'), given:rest()), style) end
 
-function tagging.remove(given, style) return json.names(native('untag', given:need('jid'), given:rest()), style) end
+function tagging.remove(given, style) return json.names(run(native_untag, given:need('jid'), given:rest()), style) end
 
 -- How many jobs bear a tag, and a page of them.
 function tagging.tagged(given, style)
   local tag = given:need('tag')
-  local found = native('tagged', tag, given:page())
+  local found = run(native_tagged, tag, given:page())
   return json.object('total', json.number(found[1]), 'jobs', json.names(found[2], style))
 end
 
 -- A page of the tags that two or more jobs bear.
-function tagging.top(given, style) return json.names(native('tags', given:page()), style) end
+function tagging.top(given, style) return json.names(run(native_tags, given:page()), style) end
 
 local COMMANDS = { add = tagging.add, remove = tagging.remove, get = tagging.tagged, top = tagging.top }
 

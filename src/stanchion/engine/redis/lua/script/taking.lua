@@ -1,6 +1,8 @@
 -- pop and peek, as old clients call them.
 
-local native = use('script/native')
+local native_peek = use('native/peek')
+local pop = use('native/pop')
+local run = use('script/run')
 local show = use('script/show')
 local take_one = use('script/take_one')
 
@@ -8,7 +10,7 @@ local taking = {}
 
 function taking.pop(given, style)
   local queue, worker = given:need('queue'), given:need('worker')
-  return show.jobs(native('pop', queue, worker, math.max(0, given:number('count'))), style)
+  return show.jobs(run(pop.run, queue, worker, math.max(0, given:number('count'))), style)
 end
 
 -- One job of the line, if it waits there.
@@ -19,14 +21,14 @@ end
 
 function taking.peek(given, style)
   local queue = given:need('queue')
-  return show.jobs(native('peek', queue, math.max(0, given:number('count'))), style)
+  return show.jobs(run(native_peek, queue, math.max(0, given:number('count'))), style)
 end
 
 -- A page of what peek would give.
 function taking.peek_page(given, style)
   local queue = given:need('queue')
   local offset, count = given:page()
-  local shown, jobs = {}, native('peek', queue, offset + count)
+  local shown, jobs = {}, run(native_peek, queue, offset + count)
   for index = offset + 1, #jobs do shown[#shown + 1] = jobs[index] end
   return show.jobs(shown, style)
 end

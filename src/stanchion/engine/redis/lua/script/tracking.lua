@@ -3,18 +3,21 @@
 local call = use('call')
 local json = use('script/json')
 local keys = use('keys')
-local native = use('script/native')
+local native_track = use('native/track')
+local native_tracked = use('native/tracked')
+local native_untrack = use('native/untrack')
+local run = use('script/run')
 local show = use('script/show')
 
 local tracking = {}
 
-function tracking.add(given) return tostring(native('track', given:need('jid'))) end
+function tracking.add(given) return tostring(run(native_track, given:need('jid'))) end
 
-function tracking.remove(given) return tostring(native('untrack', given:need('jid'))) end
+function tracking.remove(given) return tostring(run(native_untrack, given:need('jid'))) end
 
 -- The tracked jobs that exist, and the jids of those that do not.
 function tracking.all(_, style)
-  local found = native('tracked')
+  local found = run(native_tracked)
   return json.object('jobs', show.jobs(found[1], style), 'expired', json.names(found[2], style))
 end
 
@@ -24,9 +27,10 @@ function tracking.tracked(_, style) return json.names(call('zrange', keys.tracke
 function tracking.track(given, style)
   local command = given:text()
   if not command then return tracking.all(given, style) end
-  local jid_follows = { track = tracking.add, untrack = tracking.remove }
-  local run = jid_follows[string.lower(command)] or given:refuse('Unknown action "' .. command .. '"')
-  return run(given)
+  command = string.lower(command)
+  if command == 'track' then return tracking.add(given) end
+  if command == 'untrack' then return tracking.remove(given) end
+  given:refuse('Unknown action "' .. command .. '"')
 end
 
 return tracking

@@ -3,12 +3,15 @@
 local call = use('call')
 local json = use('script/json')
 local keys = use('keys')
-local native = use('script/native')
+local native_worker = use('native/worker')
+local native_worker_deregister = use('native/worker_deregister')
+local native_workers = use('native/workers')
+local run = use('script/run')
 
 local workers = {}
 
 local function list(first, last, style)
-  local found, shown = native('workers'), {}
+  local found, shown = run(native_workers), {}
   for index = #found - first, math.max(1, #found - last), -1 do
     local name, running, lapsed = unpack(found[index])
     shown[#shown + 1] =
@@ -22,7 +25,7 @@ function workers.all(_, style) return list(0, math.huge, style) end
 
 -- The jids that a worker holds, and those of which the lock has lapsed.
 function workers.jobs(given, style)
-  local held = native('worker', given:need('worker'))
+  local held = run(native_worker, given:need('worker'))
   return json.object('jobs', json.names(held[1], style), 'stalled', json.names(held[2], style))
 end
 
@@ -37,9 +40,9 @@ function workers.workers(given, style)
 end
 
 -- How many of them were known.
-function workers.deregister(given) return native('worker_deregister', given:some('worker')) end
+function workers.deregister(given) return run(native_worker_deregister, given:some('worker')) end
 
-function workers.count() return #native('workers') end
+function workers.count() return #run(native_workers) end
 
 -- The jids that a worker holds with a lock that lasts till then or longer.
 function workers.held(given, style)

@@ -1,7 +1,6 @@
--- The commands of the queue, called from within: a list goes as its length and its members, what is left out as NUL.
+-- Runs a command of the queue, from within: a list goes as its length and its members, what is left out as NUL.
 
 local arguments = use('arguments')
-local find = use('commands')
 
 local NONE = '\0'
 
@@ -18,8 +17,8 @@ local function add(args, value)
   end
 end
 
-return function(command, ...)
+return function(native, ...)
   local args = {}
   for index = 1, select('#', ...) do add(args, (select(index, ...))) end
-  return find(command).run(arguments.of(args, 1))
+  return native(arguments.of(args, 1))
 end
