@@ -253,6 +253,12 @@ def test_bad_urls_say_what_is_wrong(url: str, problem: str) -> None:
         Client(url)
 
 
+@pytest.mark.parametrize("url", [5, b"sqlite://"])
+def test_a_url_that_is_no_text_is_refused_with_its_type(url: Any) -> None:
+    with pytest.raises(BadURL, match=f"not of the type {type(url).__name__}"):
+        Client(url)
+
+
 def test_the_default_is_a_file_in_the_users_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("STANCHION_URL", raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from stanchion import commands as c
+from stanchion.client.open import open_async_engine, open_engine
 from stanchion.engine.contract import Diagnosis
 from stanchion.engine.redis import diagnosis
 from stanchion.engine.redis.diagnosis import diagnose
@@ -69,3 +72,14 @@ def test_slowness_and_clocks(server: Keys, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(diagnosis, "VERSION", 0)
     assert codes(server) == {"slow", "clocks-apart"}
     assert "newer-library" in codes(server, wrong=False)
+
+
+def test_callers_that_await_are_told_the_same(socket: Path) -> None:
+    url = f"unix://{socket}"
+
+    async def awaited() -> Diagnosis:
+        async with open_async_engine(url) as engine:  # type: ignore[attr-defined]
+            return await engine.diagnose()  # type: ignore[no-any-return]
+
+    with open_engine(url) as engine:  # type: ignore[attr-defined]
+        assert asyncio.run(awaited()).facts.keys() == engine.diagnose().facts.keys()

@@ -68,6 +68,7 @@ def test_a_database_that_the_server_lacks_is_a_wrong_url(server: Server) -> None
         ("redis://h?namespace=a#b", "%23"),
         ("redis://:pa#ss@h", "%23"),
         ("redis://:pa/ss@h", "%2F"),
+        ("redis://:pa?ss@h", "%3F"),
         ("redis://:\ud800@h", "lone surrogate"),
     ],
 )
@@ -79,13 +80,18 @@ def test_a_url_with_a_mistake_is_refused_with_it(url: str, word: str) -> None:
     assert str(caught.value).encode()
 
 
-@pytest.mark.parametrize("password", ["pa@ss", "pa/ss", "pa:ss", "p@/:#ss"])
+@pytest.mark.parametrize("password", ["pa@ss", "pa/ss", "pa:ss", "p@/:#ss", "pa?ss", "p@?s=s"])
 def test_no_part_of_a_password_is_shown(password: str) -> None:
     assert masked(f"redis://user:{password}@h:1/0") == "redis://user:***@h:1/0"
 
 
 def test_what_is_no_password_is_shown() -> None:
-    for url in ("redis://h:6379/0?namespace=a@b", "unix:///run/a@b.sock", "redis://user@h"):
+    for url in (
+        "redis://h:6379/0?namespace=a@b",
+        "redis+sentinel://a:1,b:2/s?namespace=a@b",
+        "unix:///run/a@b.sock",
+        "redis://user@h",
+    ):
         assert masked(url) == url
     assert parse("unix:///run/a@b.sock").path == "/run/a@b.sock"
 

@@ -43,6 +43,8 @@ def open_async_engine(url: str) -> AsyncEngine:
 
 def _is_distributed(url: str) -> bool:
     """Is the URL one of the engine for Redis and Valkey, rather than of the embedded one? BadURL if it is neither's."""
+    if not isinstance(url, str):
+        raise BadURL(url=repr(url), problem=f"a URL is a text, not of the type {type(url).__name__}")
     scheme = url.partition(":")[0] if ":" in url else ""
     if scheme == "sqlite":
         return False

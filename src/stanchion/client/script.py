@@ -24,6 +24,7 @@ def load_script(url: str) -> str:
     """
     if url.startswith("sqlite:"):
         raise BadURL(url=without_password(url), problem="only Redis and Valkey take a script")
-    with closing(open_engine(f"{url}{'&' if '?' in url else '?'}face=script")) as engine:
+    asking = url if "face=script" in url else f"{url}{'&' if '?' in url else '?'}face=script"
+    with closing(open_engine(asking)) as engine:
         engine.run(AllConfig())  # whatever is called first loads it
     return library.script_digest()

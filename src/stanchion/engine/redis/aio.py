@@ -8,9 +8,10 @@ from typing import Any, Self, TypeVar
 
 from stanchion.commands import Command
 from stanchion.engine.checks import check_now
-from stanchion.engine.contract import Finding, Holdings, Outcome, StateDump
+from stanchion.engine.contract import Diagnosis, Finding, Holdings, Outcome, StateDump
 from stanchion.engine.redis import moving, repair
 from stanchion.engine.redis.calls import call_of, next_call
+from stanchion.engine.redis.diagnosis import diagnose
 from stanchion.engine.redis.dump import state
 from stanchion.engine.redis.engine import (
     ANY_TIME,
@@ -87,6 +88,9 @@ class AsyncRedisEngine:
     async def check(self, *, fix: bool = False, now: float | None = None) -> list[Finding]:
         check_now("check", now)
         return await self._hold(repair.check(self.location.namespace, fix=fix, now=now), "check")
+
+    async def diagnose(self) -> Diagnosis:
+        return await self._hold(diagnose(self.location), "diagnose")
 
     async def holdings(self) -> Holdings:
         return await self._hold(moving.holdings(self.location.namespace), "holdings")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
@@ -23,6 +25,10 @@ _KINDS: dict[str, Kind] = {
 SCHEMES = tuple(_KINDS)
 
 _OPTIONS = ("namespace", "face", "durability", "replicas", "timeout", "password", "ca", "cert", "key")
+_TLS_FILES = ("ca", "cert", "key")
+_LETTERS = "in names and passwords write %23 for #, %2F for /, %3F for ?, and %40 for @"
+_PASSWORD = re.compile(rf"(://[^:@/?#]*):(?:(?!\?(?:{'|'.join(_OPTIONS)})=).)*@")
+"""It may hold any letter: it ends at the last @ that stands before the options."""
 _HASH_TAG = re.compile(r"\{[^}]+\}")
 
 
@@ -59,7 +65,7 @@ class Location(NamedTuple):
 
 def masked(url: str) -> str:
     """A URL without its passwords."""
-    return re.sub(r"(password=)[^&]*", r"\1***", re.sub(r"(://[^:@/?#]*):[^?]*@", r"\1:***@", url))
+    return re.sub(r"(password=)[^&]*", r"\1***", _PASSWORD.sub(r"\1:***@", url))
 
 
 def _wrong(url: str, problem: str) -> BadURL:
@@ -77,16 +83,17 @@ def parse(url: str) -> Location:
         raise _wrong(url, f"there is no engine for {parts.scheme or 'it'}; write redis://host:6379/0")
     _refuse_letters(url, parts)
     options = _options(url, parts.query)
+    files = _tls_files(url, parts, options)
     location = Location(
         url,
         kind,
         hosts=() if parts.scheme == "unix" else _hosts(url, parts, kind),
         username=unquote(parts.username) if parts.username else None,
         password=options.get("password", unquote(parts.password) if parts.password else None),
-        tls=parts.scheme.split("+")[0] in ("rediss", "valkeys"),
-        ca=options.get("ca"),
-        cert=options.get("cert"),
-        key=options.get("key"),
+        tls=_is_tls(parts),
+        ca=files.get("ca"),
+        cert=files.get("cert"),
+        key=files.get("key"),
         namespace=_namespace(url, options.get("namespace"), kind),
         replicas=_replicas(url, options),
         face=_face(url, options),
@@ -99,17 +106,34 @@ def parse(url: str) -> Location:
 def _refuse_letters(url: str, parts: SplitResult) -> None:
     """Of a password with bare letters that have a meaning in URLs, a part would be taken for something else."""
     if "#" in url or ("@" in parts.path and parts.scheme != "unix"):
-        raise _wrong(url, "in names and passwords write %23 for #, %2F for /, %3F for ?, and %40 for @")
+        raise _wrong(url, _LETTERS)
     if any("\ud800" <= letter <= "\udfff" for letter in url):
         raise _wrong(url.encode("utf-8", "replace").decode(), "it holds a lone surrogate, which UTF-8 cannot encode")
 
 
 def _options(url: str, query: str) -> dict[str, str]:
-    options = dict(parse_qsl(query, keep_blank_values=True))
-    for name in options:
+    pairs = parse_qsl(query, keep_blank_values=True)
+    for name, times in Counter(name for name, _ in pairs).items():
         if name not in _OPTIONS:
-            raise _wrong(url, f"there is no option {name}; there are {', '.join(_OPTIONS)}")
-    return options
+            raise _wrong(url, _LETTERS if "@" in query else f"there is no option {name}; there are {', '.join(_OPTIONS)}")
+        if times > 1:
+            raise _wrong(url, f"{name} is given {times} times; give it once")
+    return dict(pairs)
+
+
+def _is_tls(parts: SplitResult) -> bool:
+    return parts.scheme.split("+")[0] in ("rediss", "valkeys")
+
+
+def _tls_files(url: str, parts: SplitResult, options: dict[str, str]) -> dict[str, str]:
+    """The files that TLS needs, each of which is there."""
+    files = {name: options[name] for name in _TLS_FILES if name in options}
+    for name, path in files.items():
+        if not _is_tls(parts):
+            raise _wrong(url, f"{name} goes with TLS only: write rediss:// or valkeys://")
+        if "\0" in path or not Path(path).is_file():
+            raise _wrong(url, f"{name} names no file that is there: {path!r}")
+    return files
 
 
 def _hosts(url: str, parts: SplitResult, kind: Kind) -> tuple[Address, ...]:
@@ -179,7 +203,15 @@ def _replicas(url: str, options: dict[str, str]) -> int:
     durability = options.get("durability", "server")
     if durability not in ("server", "replicas"):
         raise _wrong(url, f"durability is server or replicas, not {durability!r}")
-    return int(_number(url, "replicas", options.get("replicas", "1"), 1, 100)) if durability == "replicas" else 0
+    if durability == "server":
+        if "replicas" in options:
+            raise _wrong(url, "replicas goes with durability=replicas only")
+        return 0
+    text = options.get("replicas", "1")
+    number = _number(url, "replicas", text, 1, 100)
+    if not number.is_integer():
+        raise _wrong(url, f"replicas is a whole number, not {text!r}")
+    return int(number)
 
 
 def _number(url: str, name: str, text: str, least: float, most: float) -> float:

@@ -13,7 +13,7 @@ from typing import Any, ParamSpec, Self, TypeVar
 
 from stanchion.commands import Command
 from stanchion.engine.checks import check_now
-from stanchion.engine.contract import Finding, Outcome, StateDump
+from stanchion.engine.contract import Diagnosis, Finding, Outcome, StateDump
 from stanchion.engine.sqlite.engine import LONGEST_SLEEP, SQLiteEngine
 from stanchion.engine.sqlite.handlers.next_time import seconds_until_work
 from stanchion.engine.sqlite.leading import TIMEOUT
@@ -102,6 +102,10 @@ class AsyncSQLiteEngine:
     async def check(self, *, fix: bool = False, now: float | None = None) -> list[Finding]:
         """Everything that is wrong with the state; with ``fix``, mended as far as that can be done without a guess."""
         return await self._in_thread(self._engine.check, fix=fix, now=now)
+
+    async def diagnose(self) -> Diagnosis:
+        """What the file and SQLite are like."""
+        return await self._in_thread(self._engine.diagnose)
 
     async def close(self) -> None:
         """Let go of the file, once what runs is over."""

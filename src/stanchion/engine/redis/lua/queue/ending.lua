@@ -27,18 +27,29 @@ local function is_newer(jid, job)
   return failed > context.now or (failed == context.now and seq > tonumber(job.seq))
 end
 
+-- How many of a list come before a job that fails now. Mostly none; of thousands that failed at one time few are asked: the steps double, then halve.
+local function count_newer(key, job)
+  local function newer_at(index)
+    local other = call('lindex', key, index)
+    return other and is_newer(other, job)
+  end
+  local low, high = 0, 1 -- what comes before low is newer; what is at high - 1 is not
+  while newer_at(high - 1) do low, high = high, high * 2 end
+  high = high - 1
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if newer_at(middle) then low = middle + 1 else high = middle end
+  end
+  return low
+end
+
 local function list_failed(group, job)
   local key = keys.failed(group)
-  local at, pivot = 0, nil
-  local other = call('lindex', key, at)
-  while other and is_newer(other, job) do
-    pivot, at = other, at + 1
-    other = call('lindex', key, at)
-  end
-  if pivot then
-    call('linsert', key, 'after', pivot, job.jid)
-  else
+  local newer = count_newer(key, job)
+  if newer == 0 then
     call('lpush', key, job.jid)
+  else
+    call('linsert', key, 'after', call('lindex', key, newer - 1), job.jid)
   end
   call('sadd', keys.failures(), group)
 end
