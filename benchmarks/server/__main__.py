@@ -10,10 +10,12 @@ from typing import Any
 import click
 
 from benchmarks.server import page
+from benchmarks.server.calls import costs
 from benchmarks.server.lives import STEPS, bytes_of_waiting, life
 from benchmarks.server.longest import longest_calls
-from benchmarks.server.queues import QUEUES
+from benchmarks.server.queues import QUEUES, old_script
 from stanchion.client.open import open_engine
+from stanchion.client.script import script_text
 from tests.servers import Server, binaries
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks-redis.md"
@@ -28,6 +30,7 @@ def main(quick: bool, repeats: int, write_docs: bool) -> None:
     scale = 20 if quick else 1
     tables = [
         *(_lives(kind, batch, 10_000 // scale, repeats) for kind in sorted(binaries()) for batch in (1, 100)),
+        *(_calls(kind, 1_000 // scale, repeats) for kind in sorted(binaries())),
         _memory(100_000 // scale),
         _longest(1_000_000 // scale, 100_000 // scale),
     ]
@@ -61,6 +64,21 @@ def _lives(kind: str, batch: int, jobs: int, repeats: int) -> page.Table:
     how = "one by one" if batch == 1 else f"{batch} at once"
     title = f"{kind.capitalize()} {version}, {how}: the old script takes {ratio:.2f} times as long"
     return page.Table(title, ["µs of the server for each job", *STEPS, "all three", "inner calls"], rows)
+
+
+def _calls(kind: str, count: int, repeats: int) -> page.Table:
+    """Both in turns."""
+    scripts = {"the Qless script": old_script(), "ours": script_text()}
+    found: dict[str, list[dict[str, float]]] = {name: [] for name in scripts}
+    with Server(kind) as server, server.client() as client:
+        for _ in range(repeats):
+            for name, script in scripts.items():
+                found[name].append(costs(client, script, count))
+    rows = []
+    for title in found["ours"][0]:
+        old, ours = ([run[title] for run in runs] for runs in found.values())
+        rows.append([title, _spread(old), _spread(ours), f"{statistics.median(ours) / statistics.median(old):.2f}"])
+    return page.Table(f"Calls of old clients ({kind.capitalize()})", ["µs of the server for each", *found, "ratio"], rows)
 
 
 def _spread(values: list[float]) -> str:

@@ -16,7 +16,8 @@ _INTRODUCTION = """\
 The time that a server spends on a job's life (put, pop, complete), by its own count (`INFO commandstats`), beside the old Qless
 script, the one that qless-py carries, changed only so that a server of today loads it; medians, with the lowest and the highest in
 brackets. Both run in turns on one server. In batches, ours are one call for all, the old one's puts and completions a pipeline.
-Memory is what `used_memory` grows by. The longest calls are the server's slow log.
+Calls of old clients go to the script that they ship, and to the one of `stanchion script`. Memory is what `used_memory` grows by.
+The longest calls are the server's slow log.
 
 Measured on: {cpu}, {cores} cores, Linux {release}, Python {python}; load {load:.1f} at the end, so compare within a table.
 """

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
 import pytest
 
-from benchmarks.server import lives, longest, page
-from benchmarks.server.queues import QUEUES, OldScript, Ours
+from benchmarks.server import calls, lives, longest, page
+from benchmarks.server.queues import QUEUES, Ours, old_script
 from stanchion.client.open import open_engine
+from stanchion.client.script import script_text
 from tests.servers import Server
 
-NAMES = [name for name in QUEUES if name != OldScript.name or find_spec("qless")]
+NAMES = list(QUEUES)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -21,6 +20,13 @@ def test_the_cost_of_lives(name: str, batch: int) -> None:
         costs = lives.life(client, QUEUES[name](server.url, client), 20, batch)
         assert list(costs) == list(lives.STEPS)
         assert all(cost.microseconds > 0 and cost.calls > 1 for cost in costs.values())
+
+
+def test_the_cost_of_old_clients_calls() -> None:
+    with Server("valkey") as server, server.client() as client:
+        found = [calls.costs(client, script, 20) for script in (old_script(), script_text())]
+        assert found[0].keys() == found[1].keys()
+        assert all(cost > 0 for one in found for cost in one.values())
 
 
 def test_the_memory_of_waiting_jobs() -> None:

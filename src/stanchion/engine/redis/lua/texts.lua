@@ -9,6 +9,9 @@ local texts = {}
 -- A string as JSON.
 function texts.quote(text) return cjson.encode(text) end
 
+-- An object of texts, flags and numbers (to 14 digits) as JSON.
+function texts.encode(object) return cjson.encode(object) end
+
 -- A time as text: to the microsecond, as the clock has it, or exactly, if the caller gave the time of this call.
 function texts.time(time)
   if context.given then return texts.number(time) end

@@ -24,13 +24,22 @@ local function rest_of(more)
   return '"data":' .. more .. ','
 end
 
--- An entry of a history, [when, what, more], as one object.
-local function entry(text)
-  local when, rest = string.match(text, '^%[(%-?[%d.eE+-]+),(".*)%]$')
+-- An entry as scripts write it, [when, what, more], or nil for the parts.
+local function parts_of(text)
+  local when, what, more = string.match(text, '^%[(%d+)%.?%d*,("[%w%-]*"),?(.*)%]$')
+  if when then return when, what, more end
+  local rest
+  when, rest = string.match(text, '^%[(%-?[%d.eE+-]+),(".*)%]$')
   local finish = rest and string_end(rest)
-  if not finish then return '{"what":' .. texts.quote(text) .. ',"when":0}' end
-  local what, more = string.sub(rest, 1, finish), string.sub(rest, finish + 2)
-  return '{' .. rest_of(more) .. '"what":' .. what .. ',"when":' .. json.whole(when) .. '}'
+  if not finish then return nil end
+  return json.whole(when), string.sub(rest, 1, finish), string.sub(rest, finish + 2)
+end
+
+-- An entry of a history as one object.
+local function entry(text)
+  local when, what, more = parts_of(text)
+  if not when then return '{"what":' .. texts.quote(text) .. ',"when":0}' end
+  return '{' .. rest_of(more) .. '"what":' .. what .. ',"when":' .. when .. '}'
 end
 
 local function history(entries)
@@ -45,15 +54,23 @@ local function failure(text)
   return (string.gsub(text, '"when":(%-?[%d.eE+-]+)', function(when) return '"when":' .. json.whole(when) end, 1))
 end
 
-local function names(text, style) return json.names((texts.any_names(text or '')) or {}, style) end
+-- A list of names that is JSON already.
+local function names(text, style)
+  if not text or text == '[]' or text == '{}' or not texts.any_names(text) then return style.empty end
+  return text
+end
 
 local function sorted(list, style)
+  if #list == 0 then return style.empty end
   table.sort(list)
   return json.names(list, style)
 end
 
+local function number(text, default) return texts.finite(text) or default end
+
 -- A queue's own throttle, which every job of it bears, then others; only these to those who would not expect the own one.
 local function throttles(text, queue, style)
+  if not style.shows_all and (not text or text == '[]') then return '' end
   local own, others = keys.own_throttle(queue), {}
   if style.shows_all and queue ~= '' then others[1] = own end
   for _, throttle in ipairs(texts.any_names(text or '') or {}) do
@@ -69,19 +86,19 @@ local function fields_of(flat)
   return hash
 end
 
--- A job, as the queue's commands give it, as JSON.
+-- A job, as the queue's commands give it, as JSON: what is JSON already by hand, texts and numbers in one go.
 function show.job(job, style)
   local jid, hash, entries, dependencies, dependents, tracked = unpack(job)
-  local queue = hash.queue or ''
-  return '{"jid":' .. texts.quote(jid) .. ',"klass":' .. texts.quote(hash.klass or '') .. ',"state":' .. texts.quote(hash.state or '')
-    .. ',"queue":' .. texts.quote(queue) .. ',"worker":' .. texts.quote(hash.worker or '')
-    .. ',"tracked":' .. json.flag(tracked) .. ',"priority":' .. json.number(hash.priority)
-    .. ',"expires":' .. json.whole(hash.expires) .. ',"retries":' .. json.number(hash.retries or 5)
-    .. ',"remaining":' .. json.whole(hash.remaining or hash.retries or 5) .. ',"data":' .. texts.quote(hash.data or 'null')
-    .. ',"tags":' .. names(hash.tags, style) .. ',"history":' .. history(entries) .. ',"failure":' .. failure(hash.failure)
-    .. ',"spawned_from_jid":' .. (hash.spawned_from_jid and texts.quote(hash.spawned_from_jid) or 'false')
+  local queue, retries = hash.queue or '', number(hash.retries, 5)
+  local plain = texts.encode({
+    jid = jid, klass = hash.klass or '', state = hash.state or '', queue = queue, worker = hash.worker or '', tracked = tracked == 1,
+    priority = number(hash.priority, 0), expires = math.floor(number(hash.expires, 0)), retries = retries,
+    remaining = math.floor(number(hash.remaining, retries)), data = hash.data or 'null',
+    spawned_from_jid = hash.spawned_from_jid or false,
+  })
+  return '{"tags":' .. names(hash.tags, style) .. ',"history":' .. history(entries) .. ',"failure":' .. failure(hash.failure)
     .. ',"dependents":' .. sorted(dependents, style) .. ',"dependencies":' .. sorted(dependencies, style)
-    .. throttles(hash.throttles, queue, style) .. '}'
+    .. throttles(hash.throttles, queue, style) .. ',' .. string.sub(plain, 2)
 end
 
 -- Jobs as a JSON list.
