@@ -62,7 +62,8 @@ def test_classes_functions_and_modules_are_registered(ours: Face) -> None:
     @qless.register
     class Decorated: ...
 
-    assert registry.lookup(f"{__name__}.Decorated") is Decorated
+    assert ours.client.queues["q"].class_string(Decorated).endswith(".Decorated")
+    assert registry.lookup(ours.client.queues["q"].class_string(Decorated)) is Decorated
 
 
 def test_a_class_is_put_under_the_name_that_it_has(ours: Face) -> None:
@@ -72,6 +73,16 @@ def test_a_class_is_put_under_the_name_that_it_has(ours: Face) -> None:
     registry._registered.clear()
     qless.register(Work, klass="Ruby::Work")
     assert ours.client.jobs[q.put(Work, {})].klass_name == "Ruby::Work"
+
+
+def test_a_coroutine_function_fails_where_it_would_never_be_awaited(ours: Face) -> None:
+    async def process(job: Any) -> None: ...
+
+    qless.register(process, klass="k")
+    q = ours.client.queues["q"]
+    q.put("k", {}, jid="one")
+    q.pop().process()
+    assert ours.client.jobs.failed() == {"q-method-type": 1}
 
 
 def test_what_cannot_be_registered() -> None:

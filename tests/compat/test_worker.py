@@ -61,6 +61,15 @@ class Trouble:
     def silent(job: Any) -> None: ...
 
     @staticmethod
+    def losing(job: Any) -> None:
+        job.client.jobs[job.jid].timeout()
+        job.heartbeat()
+
+    @staticmethod
+    def leaving(job: Any) -> None:
+        sys.exit(3)
+
+    @staticmethod
     def moving(job: Any) -> None:
         job.move("elsewhere")
 
@@ -105,6 +114,7 @@ def test_jobs_of_other_languages_run_under_their_klass(ours: Face) -> None:
         ("moving", "waiting", None),
         ("canceling", None, None),
         ("silent", "running", None),
+        ("leaving", "scheduled", "leaving-SystemExit"),
     ],
 )
 def test_how_jobs_end(ours: Face, queue: str, state: str | None, group: str | None) -> None:
@@ -122,6 +132,18 @@ def test_the_retry_decorator_costs_retries(ours: Face) -> None:
     assert SerialWorker(["retrying"], ours.client).run(burst=True) == 3
     job = ours.client.jobs["one"]
     assert (job.state, job.failure["group"]) == ("failed", "failed-retries-retrying")
+
+
+def test_a_job_that_is_lost_is_given_to_the_next(ours: Face) -> None:
+    qless.register(Trouble)
+    ours.client.queues["losing"].put(Trouble, {}, jid="one", retries=1)
+    worker = SerialWorker(["losing"], ours.client)
+    thread = threading.Thread(target=worker.run)
+    thread.start()
+    until(lambda: len([entry for entry in ours.client.jobs["one"].history if entry["what"] == "popped"]) > 1)
+    worker.stop()
+    thread.join(20)
+    assert ours.client.jobs.failed() == {}
 
 
 @pytest.mark.slow
@@ -215,6 +237,34 @@ def test_stanchion_worker_runs_it(ours: Face, tmp_path: Path, lane: str) -> None
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
     assert ours.client.jobs["one"]["done"]
+
+
+PROGRAM = """
+from stanchion.compat import qless
+from stanchion.compat.qless.workers.forking import ForkingWorker
+
+
+@qless.register
+class Work:
+    @staticmethod
+    def process(job):
+        job["done"] = True
+        job.complete()
+
+
+if __name__ == "__main__":
+    with qless.Client({url!r}) as client:
+        client.queues["q"].put(Work, {{}}, jid="one")
+        ForkingWorker(["q"], client, workers=1).run(burst=True)
+"""
+
+
+@pytest.mark.slow
+def test_a_program_puts_and_runs_its_own_classes_in_processes(ours: Face, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(PROGRAM.format(url=ours.url))
+    subprocess.run([sys.executable, "program.py"], cwd=tmp_path, check=True, timeout=60)
+    job = ours.client.jobs["one"]
+    assert (job.state, job["done"], job.klass_name) == ("complete", True, "program.Work")
 
 
 @pytest.mark.skipif(find_spec("qless") is None, reason="qless-py is not installed")

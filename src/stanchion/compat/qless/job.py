@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 import time
 import types
@@ -174,13 +175,16 @@ class Job(BaseJob):
             code = self.klass
         except LookupError as error:
             raise _NoMethod(type(error).__name__, str(error)) from error
-        if not isinstance(code, type):
-            return code  # type: ignore[no-any-return]
+        method = self._method_of(code) if isinstance(code, type) else code
+        if inspect.iscoroutinefunction(method):
+            raise _NoMethod("method-type", f"{method!r} is a coroutine function: make it one of @app.task")
+        return method  # type: ignore[no-any-return]
+
+    def _method_of(self, code: type) -> Any:
         # Only what a class shows: a queue named __init__ or _private names no method.
         shown = [name for name in (self.queue_name, "process") if not name.startswith("_") and hasattr(code, name)]
         if not shown:
-            problem = f'{self.klass_name} has no method "{self.queue_name}", and no "process"'
-            raise _NoMethod("method-missing", problem)
+            raise _NoMethod("method-missing", f'{self.klass_name} has no method "{self.queue_name}", and no "process"')
         method = getattr(code, shown[0])
         if not isinstance(method, types.FunctionType):
             raise _NoMethod("method-type", f"{method!r} is not static")

@@ -86,7 +86,7 @@ class Events(Listener):
     def on(self, evt: str, func: Callable[[str], Any]) -> None:
         """Let an event call a function. NotImplementedError for an event that there is not."""
         if evt not in self.events:
-            raise NotImplementedError(f'callback "{evt}"')
+            raise NotImplementedError(f"there is no event {evt}; there are {', '.join(self.events)}")
         self._callbacks[evt] = func
 
     def off(self, evt: str) -> Callable[[str], Any] | None:

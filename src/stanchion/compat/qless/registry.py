@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
 
 from stanchion.compat.qless.exceptions import UnregisteredKlass
+from stanchion.tasks.registry import name_of
 
 C = TypeVar("C", bound="type | Callable[..., Any]")
 
@@ -26,8 +27,8 @@ _registered: dict[str, Registered] = {}
 def register(code: Any = None, *more: Any, klass: str | None = None) -> Any:
     """Let jobs of this process run a class, a function, or every public class that a module defines; the first of them again.
 
-    A class goes by ``module.Name``, as qless-py names it, or by ``klass``, which can be any other client's name for it. Usable as a
-    decorator: ``@register`` or ``@register(klass="Billing::Invoice")``. ValueError where a klass names other code already.
+    A class goes by ``module.Name``, as qless-py names it, or by ``klass``, which can be any other client's name for it. Usable
+    as a decorator: ``@register`` or ``@register(klass="Billing::Invoice")``. ValueError where a klass names other code already.
     """
     module = sys._getframe(1).f_globals.get("__name__", "__main__")
     if code is None:
@@ -59,14 +60,14 @@ def class_string(klass: Any) -> str:
     """The klass that a class is put under: what it was registered as, else ``module.Name``. A text is itself."""
     if isinstance(klass, str):
         return klass
-    return next((name for name, one in _registered.items() if one.code is klass), f"{klass.__module__}.{klass.__name__}")
+    return next((name for name, one in _registered.items() if one.code is klass), name_of(klass))
 
 
 def learn(klass: Any) -> str:
-    """The klass that a class is put under; unless something else has that name, this process can run it from now on."""
+    """The klass that a class is put under. This process can run it from now on."""
     name = class_string(klass)
-    if not isinstance(klass, str):
-        _registered.setdefault(name, Registered(klass, klass.__module__))
+    if not isinstance(klass, str) and name not in _registered:
+        _register(klass, name, klass.__module__)
     return name
 
 
@@ -77,10 +78,10 @@ def _register(code: Any, klass: str | None, module: str) -> Any:
         return code
     if not callable(code):
         raise TypeError(f"a class, a function or a module can be registered, not {code!r:.100}")
-    name = klass or f"{code.__module__}.{code.__name__}"
+    name = klass or name_of(code)
     before = _registered.get(name)
-    if before is not None and _place(before.code) != _place(code):
-        raise ValueError(f"klass {name!r} is {_place(before.code)} already, and cannot be {_place(code)} too")
+    if before is not None and name_of(before.code) != name_of(code):
+        raise ValueError(f"klass {name!r} is {name_of(before.code)} already, and cannot be {name_of(code)} too")
     _registered[name] = Registered(code, module)
     return code
 
@@ -88,7 +89,3 @@ def _register(code: Any, klass: str | None, module: str) -> Any:
 def _classes_of(module: ModuleType) -> list[type]:
     members = inspect.getmembers(module, inspect.isclass)
     return [one for name, one in members if one.__module__ == module.__name__ and not name.startswith("_")]
-
-
-def _place(code: Any) -> str:
-    return f"{code.__module__}.{code.__qualname__}"

@@ -11,7 +11,7 @@ from stanchion.compat.qless.workers import Worker
 class ForkingWorker(Worker):
     """Runs jobs in ``workers`` processes for each of the queues, as many as there are CPUs unless given.
 
-    The processes import the modules that registered code, and so have it registered, too.
+    The processes import the modules that registered code, and so have it registered, too. One at a time in a program.
     """
 
     slots = "workers"
