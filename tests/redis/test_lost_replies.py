@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -111,12 +111,10 @@ def test_every_command_that_writes_is_here() -> None:
     assert set(COMMANDS) == {name for name, command in VOCABULARY.items() if not command.reads}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", COMMANDS)
-def test_a_lost_answer(name: str, proxy: CuttingProxy) -> None:
-    command = COMMANDS[name]
+def lose_answers(command: c.Command[Any], proxy: CuttingProxy, next_offset: Callable[[int, int], int]) -> int:
+    """Lose the command's answer after ever more of its bytes; each time it happened once. How often it was lost."""
     expected, after = once(command)
-    size, at = 1, 0
+    size, at, lost = 1, 0, 0
     while at < size:
         url = fresh()
         with open_engine(through(proxy, url)) as engine:  # type: ignore[attr-defined]
@@ -126,8 +124,26 @@ def test_a_lost_answer(name: str, proxy: CuttingProxy) -> None:
             assert engine.run(command, now=NOW + 1) == expected, at
             assert proxy.cuts == cuts + 1, at
         assert state(url) == after, at
-        size = proxy.size
-        at += 1 if at < 3 or at > size - 4 else max(1, (size - 3) // 4)
+        size, lost = proxy.size, lost + 1
+        at = next_offset(at, size)
+    return lost
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_lost_answer(name: str, proxy: CuttingProxy) -> None:
+    def sampled(at: int, size: int) -> int:
+        return at + (1 if at < 3 or at > size - 4 else max(1, (size - 3) // 4))
+
+    assert lose_answers(COMMANDS[name], proxy, sampled) > 2
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_answer_lost_at_every_byte(name: str, proxy: CuttingProxy) -> None:
+    lost = lose_answers(COMMANDS[name], proxy, lambda at, size: at + 1)
+    print(f"{name}: lost after each of its {lost} bytes, done once each time")
+    assert lost == proxy.size
 
 
 @pytest.mark.slow
