@@ -46,11 +46,13 @@ function throttles.have_room(ids)
   return true
 end
 
--- Places that are free in each throttle asked for, less those given to jobs since.
-local function rooms()
+-- Places that are free in each throttle asked for, less those given to jobs since. What is known of them already is not asked again.
+local function rooms(known)
   local free, full = {}, {}
+  known = known or {}
   local function of(throttle)
-    free[throttle] = free[throttle] or room(throttle)
+    known[throttle] = known[throttle] or room(throttle)
+    free[throttle] = free[throttle] or known[throttle]
     return free[throttle]
   end
   local found = {}
@@ -119,19 +121,21 @@ local function come_in(jid, queue, list, score)
 end
 
 -- Let those of a queue that wait for the throttle come in line, as far as there is room beside those in line that are better still.
-local function let_in_of(throttle, queue, slots)
-  local key, free, at = keys.line(throttle, queue), rooms(), 0
+local function let_in_of(throttle, queue, slots, known)
+  local key, free, at = keys.line(throttle, queue), rooms(known), 0
   local coming = {}
   while slots > 0 and at < STEP do
     local jids = ordered.line(key, at, math.min(slots, 100))
     for _, jid in ipairs(jids) do
       local found = call('hmget', keys.job(jid), 'state', 'throttles')
-      local list = texts.names(found[2])
       if found[1] == 'waiting' then
         slots = slots - 1
-      elseif found[1] == 'throttled' and slots > 0 and free.take(list, found[2]) then
-        slots = slots - 1
-        coming[#coming + 1] = { jid, queue, list, call('zscore', key, jid) }
+      elseif found[1] == 'throttled' and slots > 0 then
+        local list = texts.names(found[2])
+        if free.take(list, found[2]) then
+          slots = slots - 1
+          coming[#coming + 1] = { jid, queue, list, call('zscore', key, jid) }
+        end
       end
     end
     at = at + #jids
@@ -141,16 +145,20 @@ local function let_in_of(throttle, queue, slots)
 end
 
 -- Let those that wait for the throttle come in line, as far as there is room: in each queue, since nobody knows which is popped next.
-function throttles.let_in(throttle)
-  local free = room(throttle)
+local function let_in(throttle, known)
+  known[throttle] = known[throttle] or room(throttle)
+  local free = known[throttle]
   if free <= 0 then return end
   local queues = call('smembers', keys.lines(throttle))
   table.sort(queues)
-  for _, queue in ipairs(queues) do let_in_of(throttle, queue, free) end
+  for _, queue in ipairs(queues) do let_in_of(throttle, queue, free, known) end
 end
 
+function throttles.let_in(throttle) let_in(throttle, {}) end
+
 function throttles.let_all_in(ids)
-  for _, throttle in ipairs(ids) do throttles.let_in(throttle) end
+  local known = {}
+  for _, throttle in ipairs(ids) do let_in(throttle, known) end
 end
 
 -- Free the places of a job that leaves its state, and let others come in line instead.
