@@ -85,6 +85,21 @@ def test_a_coroutine_function_fails_where_it_would_never_be_awaited(ours: Face) 
     assert ours.client.jobs.failed() == {"q-method-type": 1}
 
 
+def test_data_that_has_no_json_is_refused_and_fails_the_job_as_it_was(ours: Face) -> None:
+    def process(job: Any) -> None:
+        job["bad"] = object()
+        job.complete()
+
+    qless.register(process, klass="k")
+    q = ours.client.queues["q"]
+    with pytest.raises(qless.QlessException, match=r"data.*\['bad'\]"):
+        q.put("k", {"bad": object()})
+    q.put("k", {"good": 1}, jid="one")
+    q.pop().process()
+    job = ours.client.jobs["one"]
+    assert (job.failure["group"], job.data) == ("q-QlessException", {"good": 1})
+
+
 def test_what_cannot_be_registered() -> None:
     qless.register(Work)
     qless.register(Work)

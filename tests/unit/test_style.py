@@ -22,7 +22,11 @@ MARKERS = re.compile(r"\b(TO[D]O|FIX[M]E|X[X]X|HA[C]K)\b")
 WORKPLACE = re.compile(r"\b[f]arm\b|/[w]ork/|/[r]oot/|\.[l]ibrary/|bash_[j]obs|\b[s]ubagent", re.IGNORECASE)
 
 # Where the outside comes in; every other module must be reached from one of these.
-ENTRANCES = ("stanchion", "stanchion.__main__", "stanchion.cli", "stanchion.testing", "stanchion.worker")
+QLESS = "stanchion.compat.qless"
+ENTRANCES = (
+    "stanchion", "stanchion.__main__", "stanchion.cli", "stanchion.testing", "stanchion.worker",
+    QLESS, f"{QLESS}.workers.forking", f"{QLESS}.workers.greenlet", f"{QLESS}.workers.serial",
+)  # fmt: skip
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar
 from stanchion.client.data import encode
 from stanchion.client.sync.client import Client as NativeClient
 from stanchion.commands import Command
+from stanchion.compat.qless.exceptions import translated
 from stanchion.records import Failure, HistoryEntry
 
 R = TypeVar("R")
@@ -32,8 +33,9 @@ class Caller(Protocol):
 
 
 def as_json(value: Any, command: str) -> str:
-    """The JSON text of a job's data."""
-    return encode(value, command=command, argument="data")
+    """The JSON text of a job's data. Raises QlessException where it has none."""
+    with translated():
+        return encode(value, command=command, argument="data")
 
 
 def as_list(texts: tuple[str, ...]) -> str:

@@ -94,7 +94,7 @@ class Job(BaseJob):
         except Exception as error:
             logger.exception("job %s raised in %s", self.jid, self.queue_name)
             story = raised(error)
-            return self.fail(f"{self.queue_name}-{story.name}", story.message)
+            return self._fail(f"{self.queue_name}-{story.name}", story.message, self._data_if_any())
 
     def complete(self, nextq: str | None = None, delay: float | None = None, depends: Sequence[str] | None = None) -> str:
         """Finish the job, or send it on to the queue ``nextq``, after ``delay`` seconds and the jobs it depends on; its state."""
@@ -105,8 +105,7 @@ class Job(BaseJob):
 
     def fail(self, group: str, message: str) -> str:
         """Fail the job for good, under a group; its jid."""
-        data = as_json(self.data, "fail")
-        return str(self._run(c.Fail, self.jid, self.client.worker_name, group, message, data, self._attempt))
+        return self._fail(group, message, as_json(self.data, "fail"))
 
     def retry(self, delay: float = 0, group: str | None = None, message: str | None = None) -> int:
         """Let the job be tried again after ``delay`` seconds; how many retries remain, below 0: it failed."""
@@ -116,8 +115,8 @@ class Job(BaseJob):
 
     def heartbeat(self) -> float:
         """Renew the lock, and keep the data; when it lapses. Raises LostLockException where that is refused."""
+        data = as_json(self.data, "heartbeat")
         try:
-            data = as_json(self.data, "heartbeat")
             expires = self._run(c.Heartbeat, self.jid, self.client.worker_name, data, self._attempt)
         except LostLockException:
             raise
@@ -169,6 +168,16 @@ class Job(BaseJob):
     def log(self, message: str, data: dict[str, Any] | None = None) -> None:
         """Add an entry to the job's history."""
         self._run(c.Log, self.jid, message, None if data is None else as_json(data, "log"))
+
+    def _fail(self, group: str, message: str, data: str | None) -> str:
+        return str(self._run(c.Fail, self.jid, self.client.worker_name, group, message, data, self._attempt))
+
+    def _data_if_any(self) -> str | None:
+        """The data as its code left it; None, so that it stays as it was, if that has no JSON."""
+        try:
+            return as_json(self.data, "fail")
+        except QlessException:
+            return None
 
     def _method(self) -> Callable[[Job], Any]:
         try:
