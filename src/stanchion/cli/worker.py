@@ -44,6 +44,8 @@ MIB = 2**20
 @click.option(
     "--max-memory", type=click.IntRange(1), help="Stop once it takes so many MiB; fresh processes for those that do."
 )
+@click.option("--health-file", type=click.Path(dir_okay=False), help="Write there every two seconds whether it is well.")
+@click.option("--health-port", type=click.IntRange(0, 65535), help="Answer GET /healthz on this port of this machine.")
 @pass_shell
 def worker(
     shell: Shell,
@@ -56,6 +58,8 @@ def worker(
     burst: bool,
     max_jobs: int | None,
     max_memory: int | None,
+    health_file: str | None,
+    health_port: int | None,
 ) -> None:
     """Run jobs: pop them from the queues, in the order given, and run the app's tasks for them.
 
@@ -75,9 +79,11 @@ def worker(
             jobs_per_process=jobs_per_process,
             max_jobs=max_jobs,
             max_memory=None if max_memory is None else max_memory * MIB,
+            health_file=health_file,
+            health_port=health_port,
         )
         found.run_with_signals(burst=burst)
-    except (ValueError, CannotStart) as error:
+    except (ValueError, CannotStart, OSError) as error:
         raise click.ClickException(str(error)) from error
 
 

@@ -24,10 +24,11 @@ LOST = (LockLost, JobNotRunning, JobNotFound)
 
 
 class LeaseKeeper:
-    """Holds the leases of a worker's running jobs."""
+    """Holds the leases of a worker's running jobs. ``heard`` is called whenever the store has answered."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, heard: Callable[[], None] = lambda: None) -> None:
         self._client = client
+        self._heard = heard
         self._leases: set[Lease] = set()
         self._cancels: dict[Lease, Callable[[], None]] = {}
         self._changed = threading.Condition()
@@ -93,7 +94,9 @@ class LeaseKeeper:
 
     def _ask(self, commands: list[Command[Any]]) -> list[Outcome]:
         try:
-            return self._client.run_many(commands)
+            answers = self._client.run_many(commands)
+            self._heard()
+            return answers
         except Exception as error:  # noqa: BLE001 - whatever it is, this thread must live: without it every job is lost
             log.warning("locks could not be renewed, trying again: %s", error)
             time.sleep(RETRY_SECONDS)

@@ -9,17 +9,19 @@ import socket
 import time
 import uuid
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
 from stanchion.client.sync.client import Client
-from stanchion.commands import Deregister
+from stanchion.commands import Deregister, GetConfig
 from stanchion.errors import StanchionError
 from stanchion.rules.backoff import Constant
 from stanchion.tasks.app import App
 from stanchion.worker import signals
 from stanchion.worker.active import ActiveJob
+from stanchion.worker.health import Pulse, Reports, systemd
 from stanchion.worker.keeper import LeaseKeeper
 from stanchion.worker.lanes import lanes_of
 from stanchion.worker.lease import Lease
@@ -72,6 +74,9 @@ class Worker:
     for no other. ``stop_seconds`` is how long running jobs may go on after SIGTERM before they are handed back. A process is
     replaced by a fresh one after ``jobs_per_process`` jobs. After ``max_jobs`` jobs, or once this process takes ``max_memory``
     bytes, the worker stops; processes that take that much are replaced.
+
+    ``health_file`` and ``GET /healthz`` at ``health_port`` of this machine tell whether the worker is well, and so does systemd's
+    watchdog: not within ten seconds of when it stopped moving, or the store stopped answering.
     """
 
     def __init__(
@@ -85,6 +90,8 @@ class Worker:
         jobs_per_process: int = 1000,
         max_jobs: int | None = None,
         max_memory: int | None = None,
+        health_file: str | os.PathLike[str] | None = None,
+        health_port: int | None = None,
     ) -> None:
         self._lanes = lanes_of(queues, threads)
         self.name = name or f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
@@ -96,17 +103,23 @@ class Worker:
         self._runnables = app.runnables
         self._client: Client = app.client
         self._inbox: SimpleQueue[_Message] = SimpleQueue()
+        self._pulse = Pulse()
+        self._reports_to = (None if health_file is None else Path(health_file), health_port)
+        self.health_port: int | None = None
+        """Where its health is asked for while it runs."""
 
     def run(self, *, burst: bool = False) -> int:
         """Work until a signal, or ``stop()``, says to stop; with ``burst`` until the queues are empty. How many jobs were run."""
         self._loop = Loop(self.name, self._lanes, self._stop_seconds, burst=burst, most=self._most)
         self._pools = Pools(self._app, self._lanes, self._recycling)
-        self._keeper = LeaseKeeper(self._client)
+        self._keeper = LeaseKeeper(self._client, self._pulse.hear)
         self._watches = [Watch(self._client, lane.queues, lambda: self._inbox.put(_Work())) for lane in self._lanes]
         queues = ", ".join(queue for lane in self._lanes for queue in lane.queues)
         log.info("worker %s serves %s at %s", self.name, queues, self._client.url)
         try:
-            self._work()
+            with closing(Reports(self._pulse.problems, *self._reports_to)) as reports:
+                self.health_port = reports.port
+                self._work()
         finally:
             for watch in self._watches:
                 watch.close()
@@ -140,6 +153,7 @@ class Worker:
         # Always older than the last look at the queues: nothing that came after that look is slept through.
         ticket = self._client.ticket()
         while True:
+            self._pulse.move()
             self._collect()
             now = time.monotonic()
             for late in self._loop.give_up(now):
@@ -194,6 +208,7 @@ class Worker:
             log.warning("the store cannot be used, trying again: %s", error)
             self._loop.unreachable(time.monotonic())
             return
+        self._pulse.hear()
         heard = self._loop.answered(exchange, answers, asked, time.monotonic())
         for settlement, reason in heard.refused:
             log.warning("%s of job %s was refused: %s", settlement.command.name, settlement.lease.job.jid, reason)
@@ -221,6 +236,22 @@ class Worker:
             with suppress(Empty):
                 self._note(self._inbox.get(timeout=min(left, SIGNAL_SECONDS)))
                 return
+            self._pulse.move()
+            if self._is_watched and self._pulse.is_silent():
+                self._ask_store()
+                return
+
+    @property
+    def _is_watched(self) -> bool:
+        return any(one is not None for one in (*self._reports_to, systemd.watchdog_seconds()))
+
+    def _ask_store(self) -> None:
+        """Hear of the store, though there is nothing to ask it: by looking into the queues, if there is room for jobs."""
+        self._loop.look()
+        if not isinstance(self._loop.step(time.monotonic()), Exchange):
+            with suppress(*PASSING):
+                self._client.run(GetConfig("heartbeat"))
+                self._pulse.hear()
 
     def _leave(self, leave: Leave) -> None:
         self._keeper.lose_all("the worker stopped")
