@@ -66,6 +66,32 @@ def test_what_becomes_due_wakes(engine: Any) -> None:
     assert 0.2 < time.monotonic() - start < 2.0
 
 
+def test_what_becomes_due_wakes_one_sleeper(engine: Any) -> None:
+    engine.run(c.Put("q", "a", "k", delay=2.0))
+    engine.wait(["q"], 0.1)  # takes the marker of that put
+    with ThreadPoolExecutor(20) as threads:
+        sleepers = [threads.submit(engine.wait, ["q"], 30.0) for _ in range(20)]
+        blocked(20)
+        SHARED.get("valkey").until(lambda client: client.info("clients")["blocked_clients"] == 19)
+        assert [job.jid for job in engine.run(c.Pop("q", "w"))] == ["a"]
+        # The one that woke is busy now. Whoever wakes for the next takes this one's part.
+        engine.run(c.Put("q", "b", "k", delay=1.0))
+        SHARED.get("valkey").until(lambda client: client.info("clients")["blocked_clients"] <= 18)
+        assert sum(sleeper.done() for sleeper in sleepers) <= 4
+        engine.run(c.PutMany([c.Put("q", f"c{number}", "k") for number in range(20)]))
+        assert [sleeper.result() for sleeper in sleepers] == [True] * 20
+
+
+def test_a_sleeper_that_is_gone_is_followed_by_another(engine: Any, url: str) -> None:
+    engine.run(c.Put("q", "a", "k", delay=1.5))
+    with open_engine(url) as gone:  # type: ignore[attr-defined]
+        gone.wait(["q"], 0.1)  # takes the marker of that put
+        assert gone._seconds_until_work(("q",), 30.0) < 1.5
+    start = time.monotonic()
+    assert pop_when_woken(engine).jid == "a"
+    assert time.monotonic() - start < 10.0
+
+
 def test_an_earlier_job_is_noticed_while_asleep(engine: Any) -> None:
     engine.run(c.Put("q", "late", "k", delay=60.0))
     engine.wait(["q"], 0.1)  # takes the marker of that put

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import secrets
 import time
 from collections.abc import Sequence
 from typing import Any, Self, TypeVar
@@ -43,6 +45,7 @@ class AsyncRedisEngine:
         self.capabilities = CAPABILITIES
         self._session = Session(self.location)
         self._wire = AsyncWire(self.location)
+        self._name = secrets.token_urlsafe(6)
 
     async def run(
         self, command: Command[R], *, now: float | None = None, token: str | None = None, timeout: float | None = None
@@ -70,8 +73,8 @@ class AsyncRedisEngine:
     async def wait(self, queues: Sequence[str], timeout: float, *, since: object = None) -> bool:
         deadline = time.monotonic() + timeout
         while True:
-            seconds = await self._seconds_until_work(tuple(queues))
             left = deadline - time.monotonic()
+            seconds = await self._seconds_until_work(tuple(queues), left)
             if seconds <= 0 or left <= 0:
                 return seconds <= 0
             if await self._sleep(queues, min(seconds, left, LONGEST_SLEEP)):
@@ -117,10 +120,13 @@ class AsyncRedisEngine:
         limit = self.location.timeout if timeout is None else timeout
         return await self._wire.hold(perform(self._session, requests, limit))
 
-    async def _seconds_until_work(self, queues: tuple[str, ...]) -> float:
-        call = next_call(queues)
+    async def _seconds_until_work(self, queues: tuple[str, ...], patience: float) -> float:
+        call = next_call(queues, self._sleeper(), patience)
         (outcome,) = await self._perform([question_of(call, self.location, "wait")], None)
         return float(answer_of(call, outcome))
+
+    def _sleeper(self) -> str:
+        return f"{self._name}-{id(asyncio.current_task())}"
 
     async def _sleep(self, queues: Sequence[str], seconds: float) -> bool:
         command = sleep_of(self.location.namespace, queues, seconds)

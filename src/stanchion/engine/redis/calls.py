@@ -35,9 +35,9 @@ def call_of(command: Command[Any]) -> Call:
     return Call(name_of(command.name), arguments, command.reads, _DECODERS[type(command)])
 
 
-def next_call(queues: tuple[str, ...]) -> Call:
-    """The call that tells for how many seconds a worker of some queues may sleep."""
-    return Call(NEXT, _texts(queues), True, r.number)
+def next_call(queues: tuple[str, ...], asker: str, patience: float) -> Call:
+    """The call that tells for how many seconds somebody may sleep who waits for some queues, for so many seconds at most."""
+    return Call(NEXT, [*_texts(queues), asker, *_texts(float(patience))], True, r.number)
 
 
 def _arguments(command: Command[Any]) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -53,6 +55,7 @@ class RedisEngine:
         self.capabilities = CAPABILITIES
         self._session = Session(self.location)
         self._wire = Wire(self.location)
+        self._name = secrets.token_urlsafe(6)
 
     def run(
         self, command: Command[R], *, now: float | None = None, token: str | None = None, timeout: float | None = None
@@ -84,8 +87,8 @@ class RedisEngine:
         """Sleep until one of the queues may have something to pop: until a put's marker comes, or a time."""
         deadline = time.monotonic() + timeout
         while True:
-            seconds = self._seconds_until_work(tuple(queues))
             left = deadline - time.monotonic()
+            seconds = self._seconds_until_work(tuple(queues), left)
             if seconds <= 0 or left <= 0:
                 return seconds <= 0
             if self._sleep(queues, min(seconds, left, LONGEST_SLEEP)):
@@ -138,10 +141,13 @@ class RedisEngine:
         limit = self.location.timeout if timeout is None else timeout
         return self._wire.hold(perform(self._session, requests, limit))
 
-    def _seconds_until_work(self, queues: tuple[str, ...]) -> float:
-        call = next_call(queues)
+    def _seconds_until_work(self, queues: tuple[str, ...], patience: float) -> float:
+        call = next_call(queues, self._sleeper(), patience)
         (outcome,) = self._perform([question_of(call, self.location, "wait")], None)
         return float(answer_of(call, outcome))
+
+    def _sleeper(self) -> str:
+        return f"{self._name}-{threading.get_ident()}"
 
     def _sleep(self, queues: Sequence[str], seconds: float) -> bool:
         command = sleep_of(self.location.namespace, queues, seconds)

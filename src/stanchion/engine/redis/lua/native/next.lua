@@ -1,4 +1,5 @@
--- How many seconds until one of the queues may give a job: 0 or less if one may now. For those about to sleep so long: a put wakes them.
+-- How many seconds until one of the queues may give a job: 0 or less if one may now. For those about to sleep so long: a put wakes them. Of
+-- several who ask, one is told when something will be due, and the others only that nothing is.
 
 local call = use('call')
 local config = use('config')
@@ -26,13 +27,21 @@ local function next_of(queue)
   return first - context.now
 end
 
+-- The same for one who asks, and will wait for so long at most.
+local function next_for(queue, asker, patience)
+  wake.expect(queue, context.now)
+  local seconds = next_of(queue)
+  if seconds > 0 and seconds < math.huge and not wake.takes_alarm(queue, context.now + seconds, asker, patience) then
+    return math.huge
+  end
+  return seconds
+end
+
 return function(args)
   if call('exists', keys.releases()) == 1 then return texts.number(NOW) end
+  local queues, asker, patience = args:names(), args:text(), args:number()
   local least = math.huge
-  for _, queue in ipairs(args:names()) do
-    wake.expect(queue, context.now)
-    least = math.min(least, next_of(queue))
-  end
+  for _, queue in ipairs(queues) do least = math.min(least, next_for(queue, asker, patience)) end
   if least == math.huge then return 'inf' end
   return texts.number(least)
 end
