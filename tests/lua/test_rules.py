@@ -11,6 +11,7 @@ import pytest
 
 from stanchion.rules.config import OPTIONS, QUEUE_OPTIONS
 from stanchion.rules.moments import Moments
+from stanchion.rules.recurrence import free_number
 from tests.servers import SHARED, binaries
 from tests.unit.rules.golden import cases
 
@@ -118,3 +119,11 @@ def test_options_have_the_same_defaults(server: Any) -> None:
         assert lua(server, "config", f"return module.is_number('{name}')") == [1], name
     for name in ("application", "colour", "-heartbeat"):
         assert lua(server, "config", f"return module.is_number('{name}')") in ([None], [], [0]), name
+
+
+def test_free_numbers(server: Any) -> None:
+    body = "local taken = {} for _, one in ipairs({ select(2, ...) }) do taken[tonumber(one)] = true end "
+    body += "return module.free_number(tonumber((...)), function(number) return taken[number] == true end)"
+    for count, taken in ((0, []), (3, [4]), (0, list(range(1, 60))), (5, [6, 7, 9, 12, 13, 20]), (1, [2, 4, 8, 16])):
+        (found,) = lua(server, "recurrence", body, count, *taken)
+        assert int(found) == free_number(count, taken.__contains__)

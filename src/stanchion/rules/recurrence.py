@@ -8,6 +8,7 @@ second in ten days). A third of a second is 333,333 microseconds.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 SHORTEST_INTERVAL = 0.001
@@ -36,6 +37,22 @@ def due_times(next_due: float, interval: float, now: float, backlog: int, limit:
     spawned = max(0, min(limit, missed - skipped))
     times = tuple(due_time(next_due, interval, skipped + n) for n in range(spawned))
     return Due(times, due_time(next_due, interval, skipped + spawned))
+
+
+def free_number(count: int, is_taken: Callable[[int], bool]) -> int:
+    """A number above ``count`` that is free, though the one before it is taken or ``count`` itself: found in few questions.
+
+    Mostly it is the next. Where very many are taken, as those of a schedule that was begun anew, steps double until one is free,
+    and then are halved.
+    """
+    low, step = count, 1
+    while is_taken(low + step):
+        low, step = low + step, step * 2
+    high = low + step
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if is_taken(middle) else (low, middle)
+    return high
 
 
 def changed_interval(next_due: float, old: float, new: float, now: float) -> float:

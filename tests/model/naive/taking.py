@@ -6,6 +6,7 @@ import msgspec
 
 from stanchion import commands as c
 from stanchion.records import Job, RecurringJob
+from stanchion.rules.recurrence import free_number
 from stanchion.states import State
 from tests.model.naive.base import Item, Template
 from tests.model.naive.putting import Putting
@@ -107,9 +108,7 @@ class Taking(Putting):
             due = oldest + (due - oldest) % interval
         if due > now:
             return False
-        count = r.count + 1
-        while f"{r.jid}-{count}" in self.jobs:
-            count += 1
+        count = free_number(r.count, lambda number: f"{r.jid}-{number}" in self.jobs)
         template.record = msgspec.structs.replace(r, count=count, next_due=(due + interval) / 10**6)
         self.spawn_one(r, f"{r.jid}-{count}", due / 10**6)
         return True

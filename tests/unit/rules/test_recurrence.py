@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stanchion.rules.recurrence import SHORTEST_INTERVAL, changed_interval, due_time, due_times
+from stanchion.rules.recurrence import SHORTEST_INTERVAL, changed_interval, due_time, due_times, free_number
 from tests.unit.rules.golden import cases
 
 pytestmark = pytest.mark.slow
@@ -97,3 +97,22 @@ def test_a_changed_interval_brings_no_new_past(next_due: float, old: float, new:
     then = changed_interval(next_due, old, new, now)
     assert then == next_due or then <= now + new
     assert then >= min(next_due, now)
+
+
+@given(st.integers(0, 50), st.sets(st.integers(1, 120)))
+def test_a_free_number_is_free_and_follows_a_taken_one(count: int, taken: set[int]) -> None:
+    found = free_number(count, taken.__contains__)
+    assert found > count
+    assert found not in taken
+    assert found == count + 1 or found - 1 in taken
+
+
+def test_a_free_number_is_found_in_few_questions() -> None:
+    asked: list[int] = []
+
+    def is_taken(number: int) -> bool:
+        asked.append(number)
+        return number <= 1_000_000
+
+    assert free_number(0, is_taken) == 1_000_001
+    assert len(asked) < 50

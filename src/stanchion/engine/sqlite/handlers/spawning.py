@@ -6,7 +6,7 @@ from stanchion.engine.sqlite.handlers.putting import NewJob, spawn
 from stanchion.engine.sqlite.handlers.recurring import Template
 from stanchion.engine.sqlite.handlers.rows import names
 from stanchion.engine.sqlite.transaction import Transaction
-from stanchion.rules.recurrence import due_times
+from stanchion.rules.recurrence import due_times, free_number
 
 STEP = 1000
 """The most children that one command spawns."""
@@ -52,7 +52,4 @@ def _child(template: Template, count: int) -> NewJob:
 
 def _free_number(tx: Transaction, jid: str, count: int) -> int:
     """The next number for a child: one that no other job's jid is using."""
-    count += 1
-    while tx.value("SELECT 1 FROM jobs WHERE jid = ?", f"{jid}-{count}"):
-        count += 1
-    return count
+    return free_number(count, lambda number: bool(tx.value("SELECT 1 FROM jobs WHERE jid = ?", f"{jid}-{number}")))

@@ -16,8 +16,9 @@ local spawning = {}
 
 -- The next number for a child: one that no other job's jid is using.
 local function free_number(jid, count)
-  repeat count = count + 1 until call('exists', keys.job(jid .. '-' .. string.format('%.0f', count))) == 0
-  return count
+  return recurrence.free_number(count, function(number)
+    return call('exists', keys.job(jid .. '-' .. string.format('%.0f', number))) == 1
+  end)
 end
 
 local function child(template, count)

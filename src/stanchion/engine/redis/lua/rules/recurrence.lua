@@ -43,6 +43,18 @@ function recurrence.due_times(next_due, interval, now, backlog, limit)
   return times, due_time(next_due, interval, skipped + spawned)
 end
 
+-- A number above count that is free, though the one before it is taken or count itself: steps double until one is free, and then are halved.
+function recurrence.free_number(count, is_taken)
+  local low, step = count, 1
+  while is_taken(low + step) do low, step = low + step, step * 2 end
+  local high = low + step
+  while high - low > 1 do
+    local middle = math.floor((low + high) / 2)
+    if is_taken(middle) then low = middle else high = middle end
+  end
+  return high
+end
+
 -- The next due time once the interval changes: moved by the difference, at most one new interval from now, never further into the past.
 function recurrence.changed_interval(next_due, old, new, now)
   if new == old then return next_due end
