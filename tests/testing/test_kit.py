@@ -1,0 +1,43 @@
+"""The kit: puts stay in memory, the clock is turned by hand, jobs run when the test says."""
+
+from __future__ import annotations
+
+import pytest
+
+from stanchion import App
+from stanchion.testing import Endless, Kit
+
+
+def test_a_delayed_job_runs_once_its_time_has_come(tmp_path):
+    app, seen = App(f"sqlite:///{tmp_path}/jobs.db"), []
+
+    @app.task(queue="mail", delay=60)
+    def send(to: str) -> None:
+        seen.append(to)
+
+    with Kit(app, now=1000.0) as kit:
+        send.put("ada")
+        assert kit.drain("mail") == []
+        kit.clock.advance(60)
+        assert [ran.job.klass for ran in kit.drain("mail")] == [send.name]
+    assert seen == ["ada"]
+    assert not (tmp_path / "jobs.db").exists()
+
+
+def test_an_endless_loop_is_stopped_and_the_job_named():
+    app = App("sqlite://")
+
+    @app.task(queue="mail")
+    def again() -> None:
+        again.put()
+
+    with Kit(app) as kit:
+        again.put()
+        with pytest.raises(Endless, match="again"):
+            kit.drain("mail", limit=5)
+
+
+def test_nested_use_is_refused():
+    app = App("sqlite://")
+    with Kit(app), pytest.raises(RuntimeError, match="under test already"), Kit(app):
+        pass
