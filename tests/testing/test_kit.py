@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stanchion import App
+from stanchion.rules.backoff import Constant
 from stanchion.testing import Endless, Kit
 
 
@@ -41,3 +42,21 @@ def test_nested_use_is_refused():
     app = App("sqlite://")
     with Kit(app), pytest.raises(RuntimeError, match="under test already"), Kit(app):
         pass
+
+
+def test_coroutines_run_and_a_job_that_raises_is_tried_again():
+    app, seen = App("sqlite://"), []
+
+    @app.task(queue="mail", retries=1, backoff=Constant(30.0))
+    async def send() -> None:
+        seen.append(1)
+        if len(seen) == 1:
+            raise OSError("down")
+
+    with Kit(app, now=1000.0) as kit:
+        handle = send.put()
+        assert [ran.outcome.name for ran in kit.drain("mail")] == ["OSError"]
+        assert kit.drain("mail") == []
+        kit.clock.advance(30)
+        assert len(kit.drain("mail")) == 1
+        assert handle.get().state == "complete"

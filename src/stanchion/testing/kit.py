@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextvars
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,11 +14,12 @@ from stanchion.commands import Command, Pop
 from stanchion.records import Job
 from stanchion.rules.backoff import Constant
 from stanchion.tasks.app import App
+from stanchion.tasks.registry import Runnable
 from stanchion.testing.clock import Clock
 from stanchion.worker.active import ActiveJob
 from stanchion.worker.lease import new_lease
 from stanchion.worker.outcome import Outcome, Unknown, settle
-from stanchion.worker.perform import perform
+from stanchion.worker.perform import on_loop, perform
 
 WORKER = "stanchion-testing"
 
@@ -63,7 +66,10 @@ class Kit:
             client.close()
 
     def drain(self, queue: str, limit: int = 1000) -> list[Ran]:
-        """Run all that is due in a queue, here and now; what ran. Endless if that is more than ``limit`` jobs."""
+        """Run all that is due in a queue, here and now; what ran. Coroutines need that no event loop runs in this thread.
+
+        Endless if it is more than ``limit`` jobs.
+        """
         ran: list[Ran] = []
         while jobs := self.app.client.run(Pop(queue, WORKER)):
             if len(ran) == limit:
@@ -75,10 +81,18 @@ class Kit:
         runnable = self.app.runnables.get(job.klass)
         client = self.app.client
         active = ActiveJob(client.jobs.of(job), new_lease(job, self.clock.now))
-        outcome = perform(active, runnable) if runnable else Unknown()
+        outcome = _outcome(active, runnable) if runnable else Unknown()
         for command in settle(job, outcome, runnable.backoff if runnable else Constant(0.0)):
             client.run(command)
         return Ran(job, outcome)
+
+
+def _outcome(job: ActiveJob, runnable: Runnable) -> Outcome:
+    if not runnable.is_async(job.queue):
+        return contextvars.copy_context().run(perform, job, runnable)
+    outcomes: list[Outcome] = []
+    asyncio.run(on_loop(job, runnable, lambda _, outcome: outcomes.append(outcome)))
+    return outcomes[0]
 
 
 def _at(run: Callable[..., Any], clock: Clock) -> Callable[..., Any]:
