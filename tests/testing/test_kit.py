@@ -60,3 +60,16 @@ def test_coroutines_run_and_a_job_that_raises_is_tried_again():
         kit.clock.advance(30)
         assert len(kit.drain("mail")) == 1
         assert handle.get().state == "complete"
+
+
+def test_what_was_put_is_shown_when_it_is_not_what_was_meant():
+    app = App("sqlite://")
+
+    @app.task(queue="mail")
+    def send(to: str) -> None: ...
+
+    with Kit(app) as kit:
+        send.put("ada")
+        kit.assert_put(send, to="ada")
+        with pytest.raises(AssertionError, match=r"'bob'.*there are.*'ada'"):
+            kit.assert_put(send, "bob")

@@ -15,6 +15,7 @@ from stanchion.records import Job
 from stanchion.rules.backoff import Constant
 from stanchion.tasks.app import App
 from stanchion.tasks.registry import Runnable
+from stanchion.tasks.task import Task
 from stanchion.testing.clock import Clock
 from stanchion.worker.active import ActiveJob
 from stanchion.worker.lease import new_lease
@@ -76,6 +77,17 @@ class Kit:
                 raise Endless(f"{limit} jobs ran, and queue {queue!r} has more: the next is {jobs[0].klass} {jobs[0].jid}")
             ran.append(self._run(jobs[0]))
         return ran
+
+    def puts(self, task: Task[Any, Any, Any]) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
+        """The calls that the task's jobs in the database ask for, in no order; those that have run are among them."""
+        jobs = self.app.client.dump(now=self.clock.now).jobs.values()
+        return [task._arguments.decode(job.data) for job in jobs if job.klass == task.name]
+
+    def assert_put(self, task: Task[Any, Any, Any], *args: Any, **kwargs: Any) -> None:
+        """AssertionError, which shows what was put instead, unless a job that makes this call was put."""
+        wanted, puts = task._arguments.decode(task.job(*args, **kwargs).data), self.puts(task)
+        if wanted not in puts:
+            raise AssertionError(f"no job of {task.name} was put with {wanted}; there are: {puts}")
 
     def _run(self, job: Job) -> Ran:
         runnable = self.app.runnables.get(job.klass)
