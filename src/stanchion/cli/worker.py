@@ -8,6 +8,7 @@ import sys
 
 import click
 
+from stanchion.cli.reloading import run_reloading
 from stanchion.cli.shell import Shell, pass_shell
 from stanchion.tasks import App
 from stanchion.worker import CannotStart, Worker
@@ -44,6 +45,7 @@ MIB = 2**20
 @click.option(
     "--max-memory", type=click.IntRange(1), help="Stop once it takes so many MiB; fresh processes for those that do."
 )
+@click.option("--reload", is_flag=True, help="Start anew when a Python file of this folder changes: for development.")
 @click.option("--health-file", type=click.Path(dir_okay=False), help="Write there every two seconds whether it is well.")
 @click.option("--health-port", type=click.IntRange(0, 65535), help="Answer GET /healthz on this port of this machine.")
 @pass_shell
@@ -58,6 +60,7 @@ def worker(
     burst: bool,
     max_jobs: int | None,
     max_memory: int | None,
+    reload: bool,
     health_file: str | None,
     health_port: int | None,
 ) -> None:
@@ -68,6 +71,9 @@ def worker(
 
     Example: stanchion worker tasks:app -q mail=async:100 -q thumbs=process:2 -q default
     """
+    if reload:
+        run_reloading(sys.argv[1:])
+        return
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     try:
         found = Worker(
