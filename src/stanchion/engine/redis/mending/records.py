@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import floor
 from typing import Any
 
 import msgspec
@@ -138,13 +139,19 @@ def _group_changes(snapshot: Snapshot, job: Job, raw: Mapping[str, str]) -> Chan
     if job.state != State.FAILED:
         return {"x-group": None, "x-failed": None}
     if job.failure:
-        return {"x-group": job.failure.group, "x-failed": job.failure.when}
+        return {"x-group": job.failure.group, "x-failed": _failed_at(job.failure.when, raw)}
     groups = [group for group, jids in snapshot.all("failed").items() if job.jid in jids]
     group = raw.get("x-group") or (groups[0] if len(groups) == 1 else None)
     when = number_of(raw.get("x-failed"))
     if group is None or when is None:
         return {}
     return {"failure": _json(Failure(group, "", when))}
+
+
+def _failed_at(when: float, raw: Mapping[str, str]) -> float:
+    """When a job failed: its failure tells whole seconds where an old client wrote it."""
+    exact = number_of(raw.get("x-failed"))
+    return when if exact is None or floor(exact) != floor(when) else exact
 
 
 def _mend_template(snapshot: Snapshot, jid: str, raw: Mapping[str, str]) -> Iterator[Mending]:

@@ -19,11 +19,6 @@ function taking.pop_by_jid(given, style)
   return show.jobs(take_one(queue, jid, worker), style)
 end
 
-function taking.peek(given, style)
-  local queue = given:need('queue')
-  return show.jobs(run(native_peek, queue, math.max(0, given:number('count'))), style)
-end
-
 -- A page of what peek would give.
 function taking.peek_page(given, style)
   local queue = given:need('queue')
@@ -31,6 +26,13 @@ function taking.peek_page(given, style)
   local shown, jobs = {}, run(native_peek, queue, offset + count)
   for index = offset + 1, #jobs do shown[#shown + 1] = jobs[index] end
   return show.jobs(shown, style)
+end
+
+-- The queue and a count; clients of the fork in between give an offset before the count.
+function taking.peek(given, style)
+  if given:count() > 2 then return taking.peek_page(given, style) end
+  local queue = given:need('queue')
+  return show.jobs(run(native_peek, queue, math.max(0, given:number('count'))), style)
 end
 
 return taking
