@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, ParamSpec, Protocol, TypeVar, Unpack, overload
 
 from stanchion.client.sync.client import Client
@@ -35,6 +36,7 @@ class App:
     def __init__(self, url: str | None = None) -> None:
         self._url = url
         self._client: Client | None = None
+        self._lent: Client | None = None
         self._lock = threading.Lock()
         self._runnables: dict[str, Runnable] = {}
 
@@ -42,9 +44,24 @@ class App:
     def client(self) -> Client:
         """The app's client, opened when it is first asked for."""
         with self._lock:
+            if self._lent is not None:
+                return self._lent
             if self._client is None:
                 self._client = Client(self._url)
             return self._client
+
+    @contextmanager
+    def using(self, client: Client) -> Iterator[None]:
+        """Use another client for the time of a block, whatever ``use`` and ``close`` are told. RuntimeError if it does already."""
+        with self._lock:
+            if self._lent is not None:
+                raise RuntimeError("the app uses another client already: leave that block before entering one")
+            self._lent = client
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._lent = None
 
     @property
     def url(self) -> str | None:

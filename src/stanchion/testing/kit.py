@@ -3,112 +3,184 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any, Self
 
+from stanchion.client.open import open_engine
 from stanchion.client.sync.client import Client
-from stanchion.commands import Command, Pop
-from stanchion.records import Job
-from stanchion.rules.backoff import Constant
+from stanchion.commands import AllCounts, Pop, Put, SetConfig, Timeout
+from stanchion.states import State
 from stanchion.tasks.app import App
-from stanchion.tasks.registry import Runnable
 from stanchion.tasks.task import Task
 from stanchion.testing.clock import Clock
-from stanchion.worker.active import ActiveJob
-from stanchion.worker.lease import new_lease
-from stanchion.worker.outcome import Outcome, Unknown, settle
-from stanchion.worker.perform import on_loop, perform
+from stanchion.testing.engine import ClockedEngine
+from stanchion.testing.running import Endless, Ran, Run, settlement
+from stanchion.worker.lease import Lease
 
-WORKER = "stanchion-testing"
+WORKER, OTHER = "stanchion-testing", "stanchion-testing-other"
 
-
-class Endless(AssertionError):
-    """The jobs do not come to an end."""
-
-
-@dataclass(frozen=True)
-class Ran:
-    """A job that ran, and how its code ended."""
-
-    job: Job
-    outcome: Outcome
-
-
-class KitClient(Client):
-    """A client of a database of its own, in memory, whose every command runs at the time of a clock."""
-
-    def __init__(self, clock: Clock) -> None:
-        super().__init__("sqlite://")
-        vars(self._engine)["run"] = _at(self._engine.run, clock)
+Call = tuple[tuple[Any, ...], dict[str, Any]]
+"""The arguments of a call."""
 
 
 class Kit:
-    """For the time of a ``with`` block, what the app puts goes to a database in memory, with the real rules."""
+    """For the time of a ``with`` block, an app's jobs go to a database of their own: a real one, in memory, with all the rules.
+
+    ``clock`` is the only time there is; it stands until it is turned, or ``run_until_idle`` turns it. Nothing runs by itself. There
+    is no grace period for lapsed locks. Threads may put; running jobs is for one thread at a time.
+    """
 
     def __init__(self, app: App, now: float | None = None) -> None:
         self.app = app
         self.clock = Clock(time.time() if now is None else now)
-        self._before: Client | None = None
+        self._puts: list[Put] = []
+        self._inline = False
+        self._open = ExitStack()
 
     def __enter__(self) -> Self:
-        with self.app._lock:
-            if isinstance(self.app._client, KitClient):
-                raise RuntimeError("the app is under test already: leave that block before entering another")
-            self._before, self.app._client = self.app._client, KitClient(self.clock)
+        self.client = Client.on(ClockedEngine(open_engine("sqlite://"), self.clock, self._when_put))
+        with ExitStack() as entered:
+            entered.callback(self.client.close)
+            self.client.run(SetConfig("grace-period", 0))
+            entered.enter_context(self.app.using(self.client))
+            self._open = entered.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
-        with self.app._lock:
-            client, self.app._client = self.app._client, self._before
-        if client is not None:
-            client.close()
+        self._open.close()
 
-    def drain(self, queue: str, limit: int = 1000) -> list[Ran]:
-        """Run all that is due in a queue, here and now; what ran. Coroutines need that no event loop runs in this thread.
+    def drain(self, queue: str | None = None, *, limit: int = 1000) -> list[Ran]:
+        """Run all that is due, of a queue or of all, until nothing is; what ran, in order.
 
-        Endless if it is more than ``limit`` jobs.
+        Coroutines run on an event loop of their own; where one runs already, use ``drain_async``. Endless after so many jobs.
         """
         ran: list[Ran] = []
-        while jobs := self.app.client.run(Pop(queue, WORKER)):
-            if len(ran) == limit:
-                raise Endless(f"{limit} jobs ran, and queue {queue!r} has more: the next is {jobs[0].klass} {jobs[0].jid}")
-            ran.append(self._run(jobs[0]))
+        while run := self._next(queue, ran, limit):
+            ran.append(self._settled(_run_here(run), run))
         return ran
 
-    def puts(self, task: Task[Any, Any, Any]) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
-        """The calls that the task's jobs in the database ask for, in no order; those that have run are among them."""
-        jobs = self.app.client.dump(now=self.clock.now).jobs.values()
-        return [task._arguments.decode(job.data) for job in jobs if job.klass == task.name]
+    async def drain_async(self, queue: str | None = None, *, limit: int = 1000) -> list[Ran]:
+        """As ``drain``, on the event loop that runs."""
+        ran: list[Ran] = []
+        while run := self._next(queue, ran, limit):
+            ran.append(self._settled(await run.awaited(), run))
+        return ran
+
+    def run_until_idle(self, *, limit: int = 1000) -> list[Ran]:
+        """Run all jobs, and turn the clock to whatever is due next, until nothing is left; what ran.
+
+        Recurring jobs are never done: they run as far as the clock is turned for others. Endless after so many jobs.
+        """
+        ran = self.drain(limit=limit)
+        while (due := self._next_due()) is not None:
+            self.clock.advance(max(0.0, due - self.clock.now))
+            ran += self.drain(limit=limit - len(ran))
+        return ran
+
+    def puts(self, task: Task[Any, Any, Any]) -> list[Call]:
+        """The calls of a task that were put in this block, in order, whatever became of them."""
+        return [task._arguments.decode(put.data) for put in self._puts if put.klass == task.name]
 
     def assert_put(self, task: Task[Any, Any, Any], *args: Any, **kwargs: Any) -> None:
-        """AssertionError, which shows what was put instead, unless a job that makes this call was put."""
+        """AssertionError, which shows what was put instead, unless this call was put."""
         wanted, puts = task._arguments.decode(task.job(*args, **kwargs).data), self.puts(task)
         if wanted not in puts:
-            raise AssertionError(f"no job of {task.name} was put with {wanted}; there are: {puts}")
+            raise AssertionError(f"{task.name} was not put with {_shown(wanted)}; it was put {_listed(puts)}")
 
-    def _run(self, job: Job) -> Ran:
-        runnable = self.app.runnables.get(job.klass)
-        client = self.app.client
-        active = ActiveJob(client.jobs.of(job), new_lease(job, self.clock.now))
-        outcome = _outcome(active, runnable) if runnable else Unknown()
-        for command in settle(job, outcome, runnable.backoff if runnable else Constant(0.0)):
-            client.run(command)
-        return Ran(job, outcome)
+    def assert_not_put(self, task: Task[Any, Any, Any]) -> None:
+        """AssertionError, which shows the calls, if any call of the task was put."""
+        if puts := self.puts(task):
+            raise AssertionError(f"{task.name} was put {_listed(puts)}")
+
+    @contextmanager
+    def inline(self) -> Iterator[None]:
+        """In this block a put runs at once, in its caller, if it is due; what the code raises is raised there."""
+        self._inline = True
+        try:
+            yield
+        finally:
+            self._inline = False
+
+    def die_after_run(self, queue: str) -> Ran:
+        """Run the next job of a queue, but let the worker die before it settles it: it comes back once its lock has lapsed.
+
+        The clock is turned there. LookupError if nothing is due.
+        """
+        run = self._one(queue)
+        ran = _run_here(run)
+        self.clock.advance(max(0.0, run.job.expires - self.clock.now))
+        return ran
+
+    def lose_lease(self, queue: str) -> Ran:
+        """Run the next job of a queue while another worker takes it over: its code's calls are refused, and so is its end.
+
+        The other worker dies with it. LookupError if nothing is due.
+        """
+
+        def take_over(lease: Lease) -> None:
+            self.client.run(Timeout((lease.job.jid,)))
+            self.client.run(Pop(queue, OTHER))
+            lease.lost = "another worker has it"
+
+        return _run_here(self._one(queue, take_over))
+
+    def deliver_twice(self, queue: str) -> tuple[Ran, Ran]:
+        """Run the next job of a queue twice, as after an acknowledgement that was lost. LookupError if nothing is due."""
+        first = self.die_after_run(queue)
+        again = self._one(queue)
+        return first, self._settled(_run_here(again), again)
+
+    def _when_put(self, put: Put) -> None:
+        self._puts.append(put)
+        if not self._inline:
+            return
+        for ran in self.drain(put.queue):
+            if ran.error is not None:
+                raise ran.error
+
+    def _next(self, queue: str | None, ran: list[Ran], limit: int) -> Run | None:
+        queues = [queue] if queue is not None else [counts.name for counts in self.client.run(AllCounts())]
+        for name in queues:
+            run = self._popped(name)
+            if run and len(ran) >= limit:
+                raise Endless(f"{limit} jobs ran, and there are more: the next is {run.job.klass} {run.job.jid}")
+            if run:
+                return run
+        return None
+
+    def _one(self, queue: str, before: Callable[[Lease], None] = lambda _: None) -> Run:
+        run = self._popped(queue, before)
+        if run is None:
+            raise LookupError(f"no job of queue {queue!r} is due")
+        return run
+
+    def _popped(self, queue: str, before: Callable[[Lease], None] = lambda _: None) -> Run | None:
+        jobs = self.client.run(Pop(queue, WORKER))
+        return Run(self.client, jobs[0], self.app.runnables.get(jobs[0].klass), before) if jobs else None
+
+    def _settled(self, ran: Ran, run: Run) -> Ran:
+        for command in settlement(ran, run.runnable):
+            self.client.run(command)
+        return ran
+
+    def _next_due(self) -> float | None:
+        """When the next scheduled job is due, or the next lock lapses."""
+        jobs = self.client.dump().jobs.values()
+        due = [job.due for job in jobs if job.state == State.SCHEDULED]
+        due += [job.expires for job in jobs if job.state == State.RUNNING]
+        return min(due, default=None)
 
 
-def _outcome(job: ActiveJob, runnable: Runnable) -> Outcome:
-    if not runnable.is_async(job.queue):
-        return contextvars.copy_context().run(perform, job, runnable)
-    outcomes: list[Outcome] = []
-    asyncio.run(on_loop(job, runnable, lambda _, outcome: outcomes.append(outcome)))
-    return outcomes[0]
+def _run_here(run: Run) -> Ran:
+    return asyncio.run(run.awaited()) if run.is_async else run.call()
 
 
-def _at(run: Callable[..., Any], clock: Clock) -> Callable[..., Any]:
-    def at(command: Command[Any], now: float | None = None, **options: Any) -> Any:
-        return run(command, now=clock.now if now is None else now, **options)
+def _shown(call: Call) -> str:
+    args, kwargs = call
+    return f"({', '.join([*map(repr, args), *(f'{name}={value!r}' for name, value in kwargs.items())])})"
 
-    return at
+
+def _listed(puts: list[Call]) -> str:
+    return "with " + ", ".join(map(_shown, puts)) if puts else "with nothing"

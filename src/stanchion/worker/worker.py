@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 import os
 import socket
+import threading
 import time
 import uuid
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from stanchion.client.sync.client import Client
 from stanchion.commands import Deregister, GetConfig
@@ -127,6 +129,24 @@ class Worker:
             self._pools.close()
             self._say_goodbye()
         return self._loop.done
+
+    def __enter__(self) -> Self:
+        """Work on a thread beside the caller's, until the block ends: then the jobs that run may finish, as after ``stop()``."""
+        self._thread = threading.Thread(target=self.run, name="stanchion-worker")
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.stop()
+        self._thread.join()
+
+    async def __aenter__(self) -> Self:
+        """The same beside an event loop, which goes on while the worker comes to its end."""
+        return self.__enter__()
+
+    async def __aexit__(self, *exc: object) -> None:
+        self.stop()
+        await asyncio.to_thread(self._thread.join)
 
     def stop(self) -> None:
         """Take no more jobs and finish those that run; called again, hand them back at once. Safe in a signal handler."""

@@ -12,7 +12,7 @@ from stanchion.client.aio.queues import AsyncQueues
 from stanchion.client.aio.settings import AsyncConfig, AsyncRecurring, AsyncThrottles
 from stanchion.client.open import default_url, open_async_engine
 from stanchion.commands import Command
-from stanchion.engine.contract import Capabilities, Finding, Outcome, StateDump
+from stanchion.engine.contract import AsyncEngine, Capabilities, Finding, Outcome, StateDump
 
 R = TypeVar("R")
 
@@ -24,7 +24,17 @@ class AsyncClient:
     """
 
     def __init__(self, url: str | None = None) -> None:
-        self._engine = open_async_engine(default_url() if url is None else url)
+        self._talk_to(open_async_engine(default_url() if url is None else url))
+
+    @classmethod
+    def on(cls, engine: AsyncEngine) -> Self:
+        """A client of an engine that is open; closing the client closes it."""
+        client = cls.__new__(cls)
+        client._talk_to(engine)
+        return client
+
+    def _talk_to(self, engine: AsyncEngine) -> None:
+        self._engine = engine
         self.queues = AsyncQueues(self._engine)
         self.jobs = AsyncJobs(self._engine)
         self.failures = AsyncFailures(self._engine)

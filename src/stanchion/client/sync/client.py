@@ -13,7 +13,7 @@ from stanchion.client.sync.queues import Queues
 from stanchion.client.sync.settings import Config, Recurring, Throttles
 from stanchion.client.open import default_url, open_engine
 from stanchion.commands import Command
-from stanchion.engine.contract import Capabilities, Finding, Outcome, StateDump
+from stanchion.engine.contract import Engine, Capabilities, Finding, Outcome, StateDump
 
 R = TypeVar("R")
 
@@ -25,7 +25,17 @@ class Client:
     """
 
     def __init__(self, url: str | None = None) -> None:
-        self._engine = open_engine(default_url() if url is None else url)
+        self._talk_to(open_engine(default_url() if url is None else url))
+
+    @classmethod
+    def on(cls, engine: Engine) -> Self:
+        """A client of an engine that is open; closing the client closes it."""
+        client = cls.__new__(cls)
+        client._talk_to(engine)
+        return client
+
+    def _talk_to(self, engine: Engine) -> None:
+        self._engine = engine
         self.queues = Queues(self._engine)
         self.jobs = Jobs(self._engine)
         self.failures = Failures(self._engine)
