@@ -23,8 +23,8 @@ WORKPLACE = re.compile(r"\b[f]arm\b|/[w]ork/|/[r]oot/|\.[l]ibrary/|bash_[j]obs|\
 
 # Where the outside comes in; every other module must be reached from one of these.
 QLESS = "stanchion.compat.qless"
-ENTRANCES = ("stanchion.testing.plugin", 
-    "stanchion", "stanchion.__main__", "stanchion.cli", "stanchion.testing", "stanchion.worker",
+ENTRANCES = (
+    "stanchion", "stanchion.__main__", "stanchion.cli", "stanchion.testing", "stanchion.testing.plugin", "stanchion.worker",
     QLESS, f"{QLESS}.workers.forking", f"{QLESS}.workers.greenlet", f"{QLESS}.workers.serial",
 )  # fmt: skip
 
