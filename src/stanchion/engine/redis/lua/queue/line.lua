@@ -47,12 +47,12 @@ function line.stand(job, where, nudge)
   line.enter(job, nudge)
 end
 
--- The group of a failed job, and when it failed. Old scripts have both in the failure only.
+-- The group of a failed job, and when it failed: from its failure, which old scripts write, too. Fields of ours may tell of a failure before
+-- that; they are what is left where the failure cannot be read.
 local function failure_of(job)
-  local group, failed_at = job.hash['x-group'], tonumber(job.hash['x-failed'])
-  if group then return group, failed_at end
   local failure = texts.fields(call('hget', keys.job(job.jid), 'failure'))
-  return failure.group, tonumber(failure.when)
+  if failure.group then return failure.group, tonumber(failure.when) end
+  return job.hash['x-group'], tonumber(job.hash['x-failed'])
 end
 
 local function leave_failed(job)
