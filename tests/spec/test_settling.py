@@ -124,6 +124,21 @@ def test_the_default_group_names_the_queue(q: Rig) -> None:
     assert (failure.group, failure.message) == ("failed-retries-q", 'Job exhausted retries in queue "q"')
 
 
+@spec("retry.free")
+def test_a_free_retry_costs_none(q: Rig) -> None:
+    q.put("a", retries=0)
+    for attempt in (1, 2, 3):
+        (job,) = q.pop_jobs()
+        assert job.attempt == attempt
+        assert q.run(c.Retry("a", "q", "w", free=True)) == 0
+    q.pop()
+    assert q.run(c.Retry("a", "q", "w")) == -1
+    q.put("endless", retries=-1)
+    q.pop()
+    assert q.run(c.Retry("endless", "q", "w", 5.0, free=True)) == -1
+    assert q.state("endless") == "scheduled"
+
+
 @spec("retry.queue", "fault.1")
 def test_retry_into_another_queue(q: Rig) -> None:
     q.put("a", 0)

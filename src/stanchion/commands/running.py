@@ -20,6 +20,7 @@ from stanchion.commands.kinds import (
     MessageOrNone,
     Queue,
     QueueOrNone,
+    Switch,
     Worker,
 )
 from stanchion.records import Job
@@ -117,7 +118,7 @@ class Fail(Command[str]):
 
 @dataclass(frozen=True, slots=True)
 class Retry(Command[int]):
-    """Put a running job back to be tried again, at the cost of one retry; the reply is how many remain.
+    """Put a running job back to be tried again, at the cost of one retry, unless it is ``free``; the reply is how many remain.
 
     Below zero the job fails, under the given group, else ``failed-retries-<queue>``. Jobs without a limit answer -1 and
     never fail by it. The job goes on in ``queue``, after ``delay`` seconds; group and message are kept as its last failure.
@@ -132,3 +133,4 @@ class Retry(Command[int]):
     group: GroupOrNone = None
     message: MessageOrNone = None
     attempt: Attempt = None
+    free: Switch = False

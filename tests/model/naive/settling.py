@@ -59,11 +59,11 @@ class Settling(Taking):
 
     def do_retry(self, r: c.Retry) -> int:
         job = self.held_by(r.jid, r.worker, r.attempt)
-        if job.retries != -1 and job.remaining == 0:
+        if job.retries != -1 and job.remaining == 0 and not r.free:
             self.exhaust(job, r.worker, r.group, r.message)
             return -1
         self.leave(job)
-        job.remaining -= job.retries != -1
+        job.remaining -= job.retries != -1 and not r.free
         job.queue = r.queue
         self.stand(job, self.now + r.delay if r.delay else 0.0)
         if r.group is not None:

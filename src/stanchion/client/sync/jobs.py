@@ -137,13 +137,17 @@ class JobHandle(Part):
         group: str | None = None,
         message: str | None = None,
         queue: str | None = None,
+        free: bool = False,
         now: float | None = None,
         token: str | None = None,
     ) -> int:
-        """Put the popped job back to be tried again after ``delay`` seconds; how many retries remain, below 0: it failed."""
+        """Put the popped job back to be tried again after ``delay`` seconds; how many retries remain, below 0: it failed.
+
+        A ``free`` one costs no retry.
+        """
         record = self.record
         target = queue or record.queue
-        command = c.Retry(self.jid, target, record.worker, delay, group, message, record.attempt)
+        command = c.Retry(self.jid, target, record.worker, delay, group, message, record.attempt, free)
         return self._run(command, now, token=token)
 
     def heartbeat(self, data: Any = None, *, now: float | None = None) -> float:

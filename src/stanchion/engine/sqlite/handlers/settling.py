@@ -49,7 +49,7 @@ def fail(tx: Transaction, command: Fail) -> str:
 
 def retry(tx: Transaction, command: Retry) -> int:
     row = _held(tx, command.jid, command.worker, command.attempt)
-    remaining = NO_LIMIT if row.retries == NO_LIMIT else row.remaining - 1
+    remaining = NO_LIMIT if row.retries == NO_LIMIT else row.remaining - (not command.free)
     if remaining < 0 and row.retries != NO_LIMIT:
         exhaust(tx, row, command.worker, command.group, command.message)
         return remaining

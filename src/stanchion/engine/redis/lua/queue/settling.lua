@@ -124,7 +124,7 @@ end
 
 -- Put a running job back to be tried again; the retries that remain.
 function settling.retry(job, command)
-  local remaining = job.retries == NO_LIMIT and NO_LIMIT or job.remaining - 1
+  local remaining = job.retries == NO_LIMIT and NO_LIMIT or job.remaining - (command.free and 0 or 1)
   if remaining < 0 and job.retries ~= NO_LIMIT then
     settling.exhaust(job, command.worker, command.group, command.message)
     return remaining
