@@ -168,11 +168,20 @@ local function flat(hash)
   return list
 end
 
+-- When a scheduled job is due. Of one that an old script scheduled only its queue's collection tells.
+local function due_of(job)
+  if not job.hash['x-due'] then
+    job.due = finite(call('zscore', keys.scheduled(job.queue), job.jid) or '') or 0
+    job.hash['x-due'] = job.due
+  end
+  return job.due
+end
+
 -- The job as callers get it: jid, fields (for old clients as a table, to be shown to them), history, dependencies, dependents, tracked. One that
 -- came due waits, whoever moves it.
 function records.whole(job, tracked, entries)
   local hash = job.hash
-  if job.state == 'scheduled' and job.due <= context.now then
+  if job.state == 'scheduled' and due_of(job) <= context.now then
     hash.state, hash['x-ready'], hash['x-due'] = 'waiting', job.due, 0
   end
   local jid = job.jid
