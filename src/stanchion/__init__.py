@@ -13,6 +13,7 @@ from stanchion.errors import OutcomeUnknown, Refused, Retryable, StanchionError
 from stanchion.records import Job
 from stanchion.rules.backoff import Constant, Exponential, Linear
 from stanchion.tasks import App, Handle, Task
+from stanchion.tasks.verdicts import Cancel, Fail, Retry, Snooze
 from stanchion.worker import ActiveJob, Worker, current_job
 
 __version__ = _version("stanchion")
@@ -22,9 +23,11 @@ __all__ = [
     "App",
     "AsyncClient",
     "AsyncJobHandle",
+    "Cancel",
     "Client",
     "Constant",
     "Exponential",
+    "Fail",
     "Handle",
     "Job",
     "JobHandle",
@@ -32,7 +35,9 @@ __all__ = [
     "OutcomeUnknown",
     "RawJSON",
     "Refused",
+    "Retry",
     "Retryable",
+    "Snooze",
     "StanchionError",
     "Task",
     "Worker",

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 from stanchion.rules.backoff import Backoff, Exponential
 from stanchion.tasks.task import Task
+from stanchion.tasks.verdicts import Policy
 
 
 class Worked(Protocol):
@@ -31,6 +32,7 @@ class Runnable(NamedTuple):
     backoff: Backoff
     module: str
     """Where the code is defined: what another process imports to have it."""
+    policy: Policy = Policy()
 
 
 def of_task(task: Task[Any, Any, Any]) -> Runnable:
@@ -43,6 +45,7 @@ def of_task(task: Task[Any, Any, Any]) -> Runnable:
         options.timeout,
         options.backoff,
         task.function.__module__,
+        options.policy,
     )
 
 

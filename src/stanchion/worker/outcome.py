@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import traceback
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
+from stanchion import commands
 from stanchion.client.data import RawJSON, encode
-from stanchion.commands import Command, Complete, Fail, Log, Retry
+from stanchion.commands import Command, Complete, Log
 from stanchion.errors import BadArgument
 from stanchion.records import Job
-from stanchion.rules.backoff import Backoff, delay_after
+from stanchion.rules.backoff import Backoff, Constant, delay_after
 from stanchion.rules.names import MAX_NAME_BYTES
+from stanchion.tasks import verdicts
+from stanchion.tasks.verdicts import Cancel, Fail, Policy, Retry, Snooze
 
 UNKNOWN_KLASS = "unknown-klass"
 """The failure group of jobs whose klass no task of the worker has."""
@@ -36,12 +39,21 @@ class Returned:
     value: Any
 
 
+Verdict = Literal["retry", "snooze", "fail", "cancel"]
+
+
 @dataclass(frozen=True)
 class Raised:
-    """The code raised, or ran out of time: a short name, and the whole story."""
+    """The code raised, or ran out of time: a short name, and the whole story; and what is to become of the job.
+
+    ``delay``, in seconds, and ``group`` are what the code asked for, if it did.
+    """
 
     name: str
     message: str
+    verdict: Verdict = "retry"
+    delay: float | None = None
+    group: str | None = None
 
 
 @dataclass(frozen=True)
@@ -73,14 +85,36 @@ class Settled:
 Outcome = Returned | Raised | Unknown | Unencodable | Crashed | Settled
 
 
+def ended_by(error: BaseException, policy: Policy) -> Outcome:
+    """The outcome of an exception, by what the task says of such."""
+    if policy.ignores(error) and not isinstance(error, verdicts.Verdict):
+        return Returned(None)
+    told = raised(error)
+    if policy.fails(error) and not isinstance(error, verdicts.Verdict):
+        return replace(told, verdict="fail")
+    return told
+
+
 def raised(error: BaseException) -> Raised:
     """The outcome of an exception, however odd: one that cannot even be printed is named by its type."""
-    name = type(error).__name__
+    match error:
+        case Retry(delay=delay):
+            return Raised("Retry", _told(error), "retry", delay)
+        case Snooze(delay=delay):
+            return Raised("Snooze", _told(error), "snooze", delay)
+        case Fail(group=group):
+            return Raised("Fail", _told(error), "fail", group=group)
+        case Cancel():
+            return Raised("Cancel", _told(error), "cancel")
+    return Raised(type(error).__name__, _told(error))
+
+
+def _told(error: BaseException) -> str:
     try:
-        message = "".join(traceback.format_exception(error))
+        told = str(error) if isinstance(error, verdicts.Verdict) else "".join(traceback.format_exception(error))
     except Exception:  # noqa: BLE001 - a broken __str__ must not become a second failure
-        message = f"{name} (its text cannot be read)"
-    return Raised(name, message.encode(errors="replace").decode()[-MESSAGE_CHARACTERS:])
+        told = f"{type(error).__name__} (its text cannot be read)"
+    return told.encode(errors="replace").decode()[-MESSAGE_CHARACTERS:]
 
 
 def as_text(outcome: Outcome) -> Outcome:
@@ -99,8 +133,8 @@ def settle(job: Job, outcome: Outcome, backoff: Backoff) -> tuple[Command[Any], 
         case Returned(value):
             result = None if value is None else value.text
             return (Complete(job.jid, job.worker, job.queue, result=result, attempt=job.attempt),)
-        case Raised(name, message):
-            return (_retry(job, _group(job.queue, name), message, backoff),)
+        case Raised() as raised:
+            return (_by_verdict(job, raised, backoff),)
         case Unencodable(problem):
             # Running it again would give the same: it fails at once, where somebody sees it.
             return (_fail(job, _group(job.queue, "unencodable-result"), problem),)
@@ -110,6 +144,19 @@ def settle(job: Job, outcome: Outcome, backoff: Backoff) -> tuple[Command[Any], 
             return _after_crash(job, crash, backoff)
         case _:
             return ()
+
+
+def _by_verdict(job: Job, raised: Raised, backoff: Backoff) -> Command[Any]:
+    group = raised.group or _group(job.queue, raised.name)
+    match raised.verdict:
+        case "snooze":
+            return commands.Retry(job.jid, job.queue, job.worker, raised.delay or 0.0, attempt=job.attempt, free=True)
+        case "fail":
+            return _fail(job, group, raised.message)
+        case "cancel":
+            return commands.Cancel((job.jid,))
+        case _:
+            return _retry(job, group, raised.message, backoff if raised.delay is None else Constant(raised.delay))
 
 
 def crashes(job: Job) -> int:
@@ -134,8 +181,8 @@ def _after_crash(job: Job, crash: Crashed, backoff: Backoff) -> tuple[Command[An
     return (log, _retry(job, KILLED, message, backoff))
 
 
-def _fail(job: Job, group: str, message: str) -> Fail:
-    return Fail(job.jid, job.worker, group, message, attempt=job.attempt)
+def _fail(job: Job, group: str, message: str) -> Command[Any]:
+    return commands.Fail(job.jid, job.worker, group, message, attempt=job.attempt)
 
 
 def _retry(job: Job, group: str, message: str, backoff: Backoff) -> Command[Any]:
@@ -144,7 +191,7 @@ def _retry(job: Job, group: str, message: str, backoff: Backoff) -> Command[Any]
         delay = delay_after(backoff, tries)
     except Exception as error:  # noqa: BLE001 - the user's function: its fault is told, and the job is tried again
         delay, message = 0.0, f"{message}\n(its backoff raised {type(error).__name__}: {error})"
-    return Retry(job.jid, job.queue, job.worker, delay, group, message, job.attempt)
+    return commands.Retry(job.jid, job.queue, job.worker, delay, group, message, job.attempt)
 
 
 def _group(queue: str, kind: str) -> str:

@@ -11,7 +11,7 @@ from stanchion.tasks.registry import Runnable
 from stanchion.worker.active import ActiveJob, _current
 from stanchion.worker.interrupt import Interruptible
 from stanchion.worker.lease import Lease
-from stanchion.worker.outcome import Outcome, Raised, Returned, Settled, raised
+from stanchion.worker.outcome import Outcome, Raised, Returned, Settled, ended_by, raised
 
 log = logging.getLogger("stanchion.worker")
 
@@ -35,7 +35,7 @@ async def on_loop(job: ActiveJob, runnable: Runnable, report: Report) -> None:
         async with asyncio.timeout(runnable.timeout):
             outcome: Outcome = Returned(await runnable.call(job))
     except BaseException as error:  # noqa: BLE001 - whatever the code raises is its outcome
-        outcome = raised(error)
+        outcome = ended_by(error, runnable.policy)
     report(job.lease, judge(job.lease, outcome, runnable.timeout))
 
 
@@ -45,7 +45,7 @@ def perform(job: ActiveJob, runnable: Runnable) -> Outcome:
     try:
         outcome: Outcome = Returned(runnable.call(job))
     except BaseException as error:  # noqa: BLE001 - whatever the code raises is its outcome, sys.exit included
-        outcome = raised(error)
+        outcome = ended_by(error, runnable.policy)
     return judge(job.lease, outcome, runnable.timeout)
 
 

@@ -13,7 +13,7 @@ from stanchion.client.data import RawJSON
 from stanchion.commands import VOCABULARY, Command, reply_type
 from stanchion.errors import StanchionError
 from stanchion.records import Job
-from stanchion.worker.outcome import Outcome, Raised, Returned, Settled, Unencodable
+from stanchion.worker.outcome import Outcome, Raised, Returned, Settled, Unencodable, Verdict
 
 CHUNK = 65536
 _HEAD = struct.Struct("!I")
@@ -89,6 +89,9 @@ class Done(Message, frozen=True):
     name: str = ""
     text: str | None = None
     memory: int = 0
+    verdict: Verdict = "retry"
+    delay: float | None = None
+    group: str | None = None
 
 
 Any_ = Setup | Prepared | Death | Ready | Run | Interrupt | Call | Answer | Done
@@ -189,8 +192,8 @@ def done(outcome: Outcome, memory: int) -> Done:
             return Done("returned", text=text, memory=memory)
         case Returned(_):
             return Done("returned", memory=memory)
-        case Raised(name, message):
-            return Done("raised", name, message, memory)
+        case Raised(name, message, verdict, delay, group):
+            return Done("raised", name, message, memory, verdict, delay, group)
         case Unencodable(message):
             return Done("unencodable", text=message, memory=memory)
         case _:
@@ -203,7 +206,7 @@ def outcome_of(message: Done) -> Outcome:
         case "returned":
             return Returned(None if message.text is None else RawJSON(message.text))
         case "raised":
-            return Raised(message.name, message.text or "")
+            return Raised(message.name, message.text or "", message.verdict, message.delay, message.group)
         case "unencodable":
             return Unencodable(message.text or "")
         case _:
