@@ -1,11 +1,10 @@
 -- The engine's time: the server's, which never goes back for us.
 --
 -- What is kept in the library's memory is also in x:engine, about a second late: a server that starts again, or takes over, goes on
--- from there. If more time has passed than a lock lasts, nobody could renew anything meanwhile (the server was away, or its clock was
--- stepped): then the living get time to do so before lapsed locks are handed over.
+-- from there. A longer gap is an absence: the server was away, or its clock was stepped, and nobody could renew anything meanwhile. If it
+-- outlasts the locks of a queue, its living workers get time to renew theirs before locks that lapsed in it are handed over.
 
 local call = use('call')
-local config = use('config')
 local context = use('context')
 local keys = use('keys')
 local texts = use('texts')
@@ -28,13 +27,20 @@ local function recall(namespace)
   return known[namespace]
 end
 
+local function last_absence()
+  local away = call('hmget', keys.engine(), 'away-from', 'away-till')
+  return tonumber(away[1]), tonumber(away[2])
+end
+
+-- A longer absence that still counts is not forgotten for a shorter one.
 local function notice_absence(from, now)
-  local heartbeat = config.number('heartbeat')
-  if from > 0 and now - from > heartbeat then call('hset', keys.engine(), 'amnesty', now + heartbeat / 2) end
+  local before, till = last_absence()
+  if till and till - before > now - from and now < till + (till - before) / 2 then return end
+  call('hset', keys.engine(), 'away-from', from, 'away-till', now)
 end
 
 local function write(state, now)
-  notice_absence(state.latest, now)
+  if state.latest > 0 and now - state.latest > WRITE_EVERY then notice_absence(state.latest, now) end
   call('hset', keys.engine(), 'clock', now)
   state.written = now
 end
@@ -58,11 +64,13 @@ function clock.set(given)
   state.latest = now
 end
 
--- Are lapsed locks left alone, so that the living can renew theirs?
-function clock.amnesty()
-  if context.given then return false end
-  local till = tonumber(call('hget', keys.engine(), 'amnesty'))
-  return till ~= nil and till > context.now
+-- By when a lock must have ended to be handed over: now; but if the server was away for longer than the locks of the queue last, when it
+-- went, until half a heartbeat after it was back. Then that moment comes second.
+function clock.lapsed_by(heartbeat)
+  if context.given then return context.now end
+  local from, till = last_absence()
+  if not till or till - from <= heartbeat or till + heartbeat / 2 <= context.now then return context.now end
+  return from, till + heartbeat / 2
 end
 
 clock.server_time = server_time

@@ -2,6 +2,7 @@
 -- several who ask, one is told when something will be due, and the others only that nothing is.
 
 local call = use('call')
+local clock = use('clock')
 local config = use('config')
 local context = use('context')
 local keys = use('keys')
@@ -15,14 +16,23 @@ local function first_score(key, low)
   return tonumber(call('zrangebyscore', key, low, '+inf', 'withscores', 'limit', 0, 1)[2]) or math.huge
 end
 
+-- When a lock ends next: later for those that are left alone because the server was away.
+local function next_lock(locks, low, heartbeat)
+  local first = first_score(locks, low)
+  if first > context.now then return first end
+  local by, till = clock.lapsed_by(heartbeat)
+  return first > by and till or first
+end
+
 local function next_of(queue)
   if call('sismember', keys.paused(), queue) == 1 then return math.huge end
   local locks = keys.locks(queue)
-  local _, limit = config.of_queue(queue)
+  local heartbeat, limit = config.of_queue(queue)
   local full = limit > 0 and call('zcount', locks, '(' .. context.now, '+inf') >= limit
-  if full then return first_score(locks, '(0') - context.now end
+  if full then return next_lock(locks, '(0', heartbeat) - context.now end
   if call('exists', keys.work(queue)) == 1 or throttles.may_come(queue) then return NOW end
-  local first = math.min(first_score(locks, '-inf'), first_score(keys.scheduled(queue), '-inf'), first_score(keys.recur(queue), '-inf'))
+  local first = math.min(next_lock(locks, '-inf', heartbeat), first_score(keys.scheduled(queue), '-inf'),
+    first_score(keys.recur(queue), '-inf'))
   if call('exists', keys.throttled(queue)) == 1 then first = math.min(first, first_score(keys.expiring(), '-inf')) end
   return first - context.now
 end

@@ -18,7 +18,7 @@ function pop.run(args)
   upkeep.keep_up(0)
   if call('sismember', keys.paused(), queue) == 1 then return {} end
   local heartbeat, limit, history_limit = config.of_queue(queue)
-  local jobs = taking.take(queue, count, throttles.limit_of_queue(queue, limit))
+  local jobs = taking.take(queue, count, throttles.limit_of_queue(queue, limit), heartbeat)
   if #jobs < count then wake.clear(queue) end
   if #jobs > 0 then wake.pass_alarm(queue) end
   return taking.hand_out(jobs, queue, worker, heartbeat, history_limit)

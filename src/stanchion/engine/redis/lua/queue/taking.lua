@@ -132,11 +132,11 @@ local function lapse(job, grace)
   return true
 end
 
--- See to that many lapsed locks, whatever limit is reached; those to hand over now.
-local function see_to_lapsed(queue, count, into)
+-- See to that many locks that lapsed by then, whatever limit is reached; those to hand over now.
+local function see_to_lapsed(queue, count, by, into)
   if count <= 0 then return end
   local grace, warned = config.number('grace-period'), 0
-  for _, jid in ipairs(ordered.between(keys.locks(queue), '(0', context.now, count)) do
+  for _, jid in ipairs(ordered.between(keys.locks(queue), '(0', by, count)) do
     local job = usable(jid, queue, 'running')
     if not job then
       call('zrem', keys.locks(queue), jid)
@@ -165,14 +165,14 @@ local function take(queue, count, into)
 end
 
 -- Everything that a worker gets: those timed out by hand, those whose lock has lapsed and whose grace is over, and the next of the line.
-function taking.take(queue, count, limit)
+function taking.take(queue, count, limit, heartbeat)
   local jobs = {}
   local key = keys.locks(queue)
   if call('zcount', key, '-inf', context.now_text) > 0 then
     local stalled = ordered.between(key, 0, 0, count)
     admitted(key, stalled, queue, 'stalled', room(queue, count, limit), jobs)
     local from_line = #jobs
-    if not clock.amnesty() then see_to_lapsed(queue, count - from_line, jobs) end
+    see_to_lapsed(queue, count - from_line, clock.lapsed_by(heartbeat), jobs)
     local over = #jobs - from_line
     take(queue, room(queue, count - over, limit) - from_line, jobs)
   else
